@@ -1,0 +1,100 @@
+"""What the judge asks of a submission, and what it learns: plain dataclasses, no torch import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Status = Literal[
+    "returned",
+    "exception",
+    "timeout",
+    "died",
+    "memory",
+    "output",
+    "forbidden",
+    "denied",
+    "protocol",
+    "syntax",
+    "missing",
+    "not-callable",
+]
+"""`syntax`, `missing` and `not-callable` are answers of `load` alone."""
+
+FATAL = frozenset({"timeout", "died", "memory", "output", "protocol"})
+"""After one of these the worker is dead."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one submission. `seconds` is the judge's clock, for the load and each call."""
+
+    seconds: float = 10.0
+    memory_bytes: int = 4 << 30
+    output_bytes: int = 64 << 20
+    file_bytes: int = 64 << 20
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """One output: its exact shape and the accepted dtypes by name, the preferred one first."""
+
+    shape: tuple[int, ...]
+    dtypes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the entry.
+
+    `args` and `kwargs` hold CPU tensors, int, float, bool or None. `gradients` are indices of
+    tensors in `args` whose gradients are wanted, for the sum over the outputs of
+    output * cotangent; `cotangents` then has one entry for each output (None: leave it out).
+    """
+
+    args: list[Tensor | int | float | bool | None]
+    kwargs: dict[str, Tensor | int | float | bool | None] = field(default_factory=dict)
+    outputs: list[OutputSpec] = field(default_factory=list)
+    gradients: list[int] = field(default_factory=list)
+    cotangents: list[Tensor | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What one returned value is.
+
+    `kind` is "tensor" or "array" for a plain dense CPU value of the asked framework, otherwise
+    what it is instead: a type's name ("list", "None", "generator"), "Tensor subclass", "sparse",
+    "meta". `shape` is () and `dtype` "" where the value has none.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a load or a call. Tensors are the judge's own copies.
+
+    `headers` has one entry for each returned value (at most 16), `outputs` one for each
+    OutputSpec, None where the value is absent or of another kind, shape or dtype. `gradients` has
+    one entry for each asked gradient, None where the graph does not reach that input.
+    `inputs_changed` lists indices: positional arguments first, then the keywords in order.
+    """
+
+    status: Status
+    headers: list[Header] = field(default_factory=list)
+    outputs: list[Tensor | None] = field(default_factory=list)
+    gradients: list[Tensor | None] = field(default_factory=list)
+    gradient_error: str = ""
+    inputs_changed: list[int] = field(default_factory=list)
+    error: str = ""  # "ZeroDivisionError: division by zero"
+    traceback: str = ""  # the learner's lines only
+    line: int | None = None
+    detail: dict[str, int | str | float | bool] = field(default_factory=dict)
+    seconds: float = 0.0
+    stdout: str = ""

@@ -1,0 +1,132 @@
+"""The one result type of every grade. Plain frozen dataclasses: `drill answer` must start fast,
+and pydantic alone would cost half of its budget (docs/decisions/0002-plain-reports.md)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+FORMAT = 1
+
+Verdict = Literal[
+    "passed",
+    "partial",
+    "wrong_answer",
+    "too_costly",
+    "forbidden",
+    "runtime_error",
+    "crashed",
+    "time_limit",
+    "memory_limit",
+    "output_limit",
+    "resource_limit",
+    "denied",
+    "invalid",
+    "needs_review",
+    "not_run",
+    "skipped",
+    "grader_error",
+]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of a code question, e.g. `values/left-padded`, with the words a learner reads."""
+
+    id: str
+    verdict: Verdict
+    message: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of an answer: a step, a matrix, a key point, the number itself."""
+
+    id: str
+    verdict: Verdict
+    message: str = ""
+    asks: str = ""
+    given: str = ""
+
+
+@dataclass(frozen=True)
+class NamedMistake:
+    """A mistake that the evidence singles out. `hint` leads on without giving the solution."""
+
+    id: str
+    title: str
+    explanation: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Where:
+    """The smallest failing case, and the worst entry in it."""
+
+    case: str
+    case_title: str
+    sizes: dict[str, int]
+    dtype: str
+    pattern: str = ""  # "every head, every row from 1 on; row 0 is right"
+    index: str = ""  # "out[1, 6, 40]"
+    yours: str = ""
+    expected: str = ""
+    allowed: str = ""
+    wrong_entries: int = 0
+    entries: int = 0
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Wall seconds of the submission's and the reference's calls; counts where they were taken."""
+
+    seconds: float | None = None
+    reference_seconds: float | None = None
+    flops: int | None = None
+    largest_tensor: int | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one grade found. `score` is in [0, 1]; `certain` lists what the probes established."""
+
+    question: str
+    kind: str
+    verdict: Verdict
+    score: float
+    seed: int
+    summary: str = ""
+    checks: tuple[Check, ...] = ()
+    parts: tuple[Part, ...] = ()
+    mistakes: tuple[NamedMistake, ...] = ()
+    where: Where | None = None
+    certain: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    traceback: str = ""
+    output: str = ""  # the first and last of what the submission printed
+    costs: Costs = field(default_factory=Costs)
+    isolation: tuple[str, ...] = ()
+    seconds: float = 0.0
+    revision: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        """The published form (`format` 1): `checks` for code, `parts` for other answers."""
+        data: dict[str, Any] = {"format": FORMAT, **asdict(self)}
+        del data["parts" if self.kind in ("code", "debug", "kernel") else "checks"]
+        return data
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Report:
+        """Read what `to_json` wrote. Raises ValueError for another `format`."""
+        if data.get("format") != FORMAT:
+            raise ValueError(f"report format {data.get('format')!r} is not {FORMAT}")
+        fields = {k: v for k, v in data.items() if k != "format"}
+        fields["checks"] = tuple(Check(**c) for c in data.get("checks", ()))
+        fields["parts"] = tuple(Part(**p) for p in data.get("parts", ()))
+        fields["mistakes"] = tuple(NamedMistake(**m) for m in data.get("mistakes", ()))
+        fields["where"] = Where(**data["where"]) if data.get("where") else None
+        fields["costs"] = Costs(**data.get("costs", {}))
+        for name in ("certain", "notes", "isolation"):
+            fields[name] = tuple(data.get(name, ()))
+        return cls(**fields)

@@ -1,0 +1,151 @@
+"""Code questions: the entry function, its inputs by symbol, the case grid, what is judged."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from questions.schema.common import DottedName, Dtype, Line, Name, Prose, QuestionBase, Slug, Strict
+
+Size = int | str  # an integer, or an expression over the case's symbols such as "H * D"
+Index = int | str | None | tuple[Size | None, Size | None]
+
+
+class Edit(Strict):
+    """A change to part of a drawn tensor: `at` holds one entry an axis.
+
+    An entry is an index, `null` for the whole axis, or `[start, stop]` (either may be null);
+    missing trailing axes are whole. Exactly one of `set`, `times`, `plus` is given.
+    """
+
+    at: tuple[Index, ...]
+    set: float | bool | None = None
+    times: float | None = None
+    plus: float | None = None
+
+
+class TensorInput(Strict):
+    """A tensor argument, drawn afresh from the seed for each case.
+
+    normal    mean + std * N(0, 1), in the case's dtype
+    linear    a weight as nn.Linear stores it: std * N(0, 1) / sqrt(last dimension)
+    uniform   low .. high, in the case's dtype
+    values    the given values, reshaped to `shape`
+    arange    start, start + step, ... as int64 (`shuffle` draws their order)
+    integers  int64 in [low, high]
+    mask      bool, True with probability `keep`, every row of the last axis at least one True
+    """
+
+    shape: tuple[Size, ...]
+    fill: Literal["normal", "linear", "uniform", "values", "arange", "integers", "mask"] = "normal"
+    mean: float = 0.0
+    std: float = 1.0
+    low: float = 0.0
+    high: float = 1.0
+    keep: float = 0.6
+    start: int = 0
+    step: int = 1
+    shuffle: bool = False
+    values: tuple[float | int | bool, ...] | None = None
+    edits: tuple[Edit, ...] = ()
+    about: Line | None = Field(None, description="shown in the prompt's table of arguments")
+
+
+class ValueInput(Strict):
+    """A plain argument: a number, a symbol of the case, an expression over symbols, or None."""
+
+    value: int | float | bool | str | None
+    about: Line | None = None
+
+
+Input = TensorInput | ValueInput
+
+
+class Output(Strict):
+    """What the entry function returns; several outputs are a tuple in this order.
+
+    `dtype` is `input` (that of the case), `any-float` (the NumPy drill), or a fixed one.
+    """
+
+    shape: tuple[Size, ...]
+    dtype: Literal["input", "any-float", "bool", "int64"] = "input"
+    about: Line | None = None
+
+
+class Case(Strict):
+    """One call. `inputs` and `outputs` replace the question's own declarations by name.
+
+    A case whose scores are large says `clear_leader: true`: it is drawn again until the
+    same-dtype baselines agree, so that the rounding of large scores is never what is graded.
+    """
+
+    id: Slug
+    title: Line
+    sizes: dict[Name, int]
+    inputs: dict[Name, Input] = {}
+    outputs: dict[Name, Output] = {}
+    dtypes: tuple[Dtype, ...] = ("float32",)
+    gradients: bool = Field(True, description="false where a row sees nothing")
+    clear_leader: bool = False
+    by_keyword: tuple[Name, ...] = ()
+    omit: tuple[Name, ...] = Field((), description="arguments left to their defaults")
+
+
+class Probe(Strict):
+    """A structural question put to a wrong answer that matches no known mistake.
+
+    future          change a later position of `input` along `axis`: earlier rows must not move
+    independent     change one slice of `input` along `axis` (batch, head): the others must not move
+    constant-value  a constant `input` (the values) must come back unchanged
+    hidden          change what is hidden (padding, masked keys): nothing may move
+    shift           shift `input` (positions) by a constant: norms, or outputs, must keep
+    """
+
+    kind: Literal["future", "independent", "constant-value", "hidden", "shift"]
+    input: Name
+    axis: int = 0
+    output: Name
+    output_axis: int = 0
+    what: Line = Field(description="the noun for one slice: position, head, batch element")
+
+
+class CodeQuestion(QuestionBase):
+    """Write one function; it is judged against the torch reference."""
+
+    kind: Literal["code"]
+    framework: Literal["torch", "numpy"] = "torch"
+    entry: Name
+    inputs: dict[Name, Input]
+    outputs: dict[Name, Output]
+    axes: dict[Name, tuple[Line, ...]] = Field(
+        {}, description="the name of each output axis: batch, head, row, feature"
+    )
+    reference: DottedName
+    baselines: tuple[DottedName, ...] = Field(
+        min_length=2, description="the same mathematics in another order: the measure of rounding"
+    )
+    reduction: Size = Field(1, description="length of the longest sum, for the tolerance's floor")
+    gradients: tuple[Name, ...] = ()
+    cases: tuple[Case, ...] = Field(min_length=3)
+    family: DottedName = Field(description="the implementation with switches")
+    mistakes: tuple[Slug, ...] = Field(min_length=1)
+    probes: tuple[Probe, ...] = ()
+    forbidden: tuple[Literal["fused-attention", "softmax", "autograd"], ...] = ()
+    starter: Prose
+    seconds: float = Field(10.0, gt=0, le=600, description="limit for each stage")
+
+
+class PlantedBug(Strict):
+    """One bug of the shipped code: the known mistake that it is."""
+
+    mistake: Slug
+    line: int = Field(ge=1, description="line of the shipped code")
+    fix: Prose
+
+
+class DebugQuestion(CodeQuestion):
+    """Mend the shipped code (`starter`): it must fail as it is, by exactly the planted bugs."""
+
+    kind: Literal["debug"]  # type: ignore[assignment]
+    bugs: tuple[PlantedBug, ...] = Field(min_length=1, max_length=6)

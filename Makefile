@@ -13,7 +13,9 @@ BIN := $(VENV)/bin
 .PHONY: next test proof bench lint setup clean
 
 next: $(VENV)/.installed
-	@$(BIN)/drill next
+	@$(BIN)/drill next; status=$$?; \
+	command -v drill >/dev/null || echo "To type drill yourself:  source $(BIN)/activate" >&2; \
+	case $$status in 0|1|5|130) ;; *) exit $$status ;; esac
 
 setup: $(VENV)/.installed $(VENV)/.installed-dev
 

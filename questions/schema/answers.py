@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from questions.schema.common import DottedName, Line, Name, Prose, QuestionBase, Slug, Strict
+from questions.schema.common import DottedName, Line, Name, Pattern, Prose, QuestionBase, Slug, Strict
 
 Number = int | float
 
@@ -22,7 +22,7 @@ class Parameters(Strict):
     """`{name}` in the prompt and texts stands for a parameter's value."""
 
     model: ModelDraw | None = None
-    draw: dict[Name, tuple[Number, ...]] = {}
+    draw: dict[Name, tuple[Number, ...]] = Field(default_factory=dict)
 
 
 class ComputeQuestion(QuestionBase):
@@ -114,8 +114,8 @@ class KeyPoint(Strict):
 
     id: Slug
     text: Line
-    says: tuple[Line, ...]
-    hints_at: tuple[Line, ...] = ()
+    says: tuple[Pattern, ...]
+    hints_at: tuple[Pattern, ...] = ()
     weight: float = Field(1.0, gt=0)
 
 
@@ -124,8 +124,8 @@ class WrongClaim(Strict):
 
     id: Slug
     title: Line
-    says: tuple[Line, ...] = Field(min_length=1)
-    unless: tuple[Line, ...] = ()
+    says: tuple[Pattern, ...] = Field(min_length=1)
+    unless: tuple[Pattern, ...] = ()
     correction: Prose
 
 

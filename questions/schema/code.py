@@ -83,8 +83,8 @@ class Case(Strict):
     id: Slug
     title: Line
     sizes: dict[Name, int]
-    inputs: dict[Name, Input] = {}
-    outputs: dict[Name, Output] = {}
+    inputs: dict[Name, Input] = Field(default_factory=dict)
+    outputs: dict[Name, Output] = Field(default_factory=dict)
     dtypes: tuple[Dtype, ...] = ("float32",)
     gradients: bool = Field(True, description="false where a row sees nothing")
     clear_leader: bool = False
@@ -119,7 +119,7 @@ class CodeQuestion(QuestionBase):
     inputs: dict[Name, Input]
     outputs: dict[Name, Output]
     axes: dict[Name, tuple[Line, ...]] = Field(
-        {}, description="the name of each output axis: batch, head, row, feature"
+        default_factory=dict, description="the name of each output axis: batch, head, row, feature"
     )
     reference: DottedName
     baselines: tuple[DottedName, ...] = Field(

@@ -12,6 +12,7 @@ DottedName = Annotated[
     str, StringConstraints(pattern=r"^reference(\.[A-Za-z_][A-Za-z0-9_]*)+$", max_length=120)
 ]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\n]*$")]
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=600, pattern=r"^[^\n]*$")]
 Prose = Annotated[str, StringConstraints(min_length=1, max_length=8000)]
 
 

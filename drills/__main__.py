@@ -1,0 +1,5 @@
+"""`python -m drills` is `drill`."""
+
+from drills.cli import main
+
+main()

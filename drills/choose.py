@@ -1,0 +1,144 @@
+"""Which problem `drill next` serves: the unfinished one, else what is due, else what is new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from drills import clock, sitting
+from drills.app import App, Question
+from drills.errors import NOTHING_DUE, USAGE, DrillError
+from drills.store import Attempt, Card, Event, Review
+
+
+@dataclass(frozen=True)
+class Choice:
+    question: Question
+    reason: str  # "unfinished", "due" or "new"
+    note: str  # for the learner
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the learner stands with one question. `status` is new, unfinished, due, learned or
+    put off; `passed` is whether it was ever passed."""
+
+    status: str
+    passed: bool
+    attempts: int
+    sitting: sitting.Sitting
+    last: datetime | None
+    due: datetime | None
+
+
+def standings(app: App) -> dict[str, Standing]:
+    """Every question of the bank, in teaching order."""
+    now = clock.now()
+    cards = app.store.cards()
+    attempts: dict[str, list[Attempt]] = {}
+    for attempt in app.store.attempts():
+        attempts.setdefault(attempt.question, []).append(attempt)
+    reviews: dict[str, list[Review]] = {}
+    for review in app.store.reviews():
+        reviews.setdefault(review.question, []).append(review)
+    events: dict[str, list[Event]] = {}
+    for event in app.store.events():
+        events.setdefault(event.question, []).append(event)
+    found = {}
+    for question_id in app.index.order:
+        tried = attempts.get(question_id, [])
+        on = sitting.current(tried, reviews.get(question_id, []), events.get(question_id, []), now)
+        found[question_id] = _standing(cards.get(question_id), tried, on, now)
+    return found
+
+
+def _standing(
+    card: Card | None, tried: list[Attempt], on: sitting.Sitting, now: datetime
+) -> Standing:
+    due = card.due if card else None
+    if on.put_off_until is not None:
+        status = "put off"
+        due = max(due, on.put_off_until) if due else on.put_off_until
+    elif on.unfinished:
+        status = "unfinished"
+    elif due is None:
+        status = "new"
+    else:
+        status = "due" if due <= now else "learned"
+    return Standing(
+        status=status,
+        passed=any(attempt.verdict == "passed" for attempt in tried),
+        attempts=len(tried),
+        sitting=on,
+        last=tried[-1].at if tried else None,
+        due=due,
+    )
+
+
+def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choice:
+    """Raises DrillError: exit 2 for a filter that fits nothing, 5 where nothing is due or new."""
+    questions = app.index.questions
+    fitting = [
+        question_id
+        for question_id in app.index.order
+        if (topic is None or questions[question_id]["topic"] == topic)
+        and (kind is None or questions[question_id]["kind"] == kind)
+    ]
+    if not fitting:
+        raise DrillError("No problem has that topic and kind: drill list shows them all.", USAGE)
+    found = standings(app)
+    now = clock.now()
+
+    unfinished = [i for i in fitting if found[i].status == "unfinished"]
+    if unfinished:
+        latest = _latest_begun(app, unfinished)
+        return Choice(questions[latest], "unfinished", _unfinished_note(found[latest]))
+    due = [i for i in fitting if found[i].status == "due"]
+    if due:
+        first = min(due, key=lambda i: found[i].due or now)
+        return Choice(questions[first], "due", _due_note(app, first, found[first], now))
+    new = [i for i in fitting if found[i].status == "new"]
+    for question_id in new:
+        if not _waiting_for(questions[question_id], found):
+            return Choice(questions[question_id], "new", "")
+    if new:
+        # What comes before was put off, or lies outside the filter: better served than refused.
+        missing = ", ".join(_waiting_for(questions[new[0]], found))
+        return Choice(questions[new[0]], "new", f"builds on {missing}, not passed yet")
+    raise DrillError(_nothing(fitting, found, now, bool(topic or kind)), NOTHING_DUE)
+
+
+def _waiting_for(question: Question, found: dict[str, Standing]) -> list[str]:
+    return [i for i in question.get("follows") or () if i in found and not found[i].passed]
+
+
+def _latest_begun(app: App, candidates: list[str]) -> str:
+    for event in reversed(app.store.events()):
+        if event.question in candidates and event.name in ("served", "started"):
+            return event.question
+    return candidates[0]
+
+
+def _unfinished_note(standing: Standing) -> str:
+    tries = standing.sitting.attempts
+    return "unfinished: " + (
+        "served before, not tried yet" if not tries else f"{tries} tr{'y' if tries == 1 else 'ies'}"
+    )
+
+
+def _due_note(app: App, question_id: str, standing: Standing, now: datetime) -> str:
+    if standing.last is None:
+        return "due again"
+    note = f"due again: last time {clock.in_words(now - standing.last)} ago"
+    reviews = app.store.reviews(question_id)
+    if reviews:
+        note += f", {reviews[-1].reason}"
+    mistake = app.store.last_mistake(question_id)
+    return note + (f" ({mistake})" if mistake else "")
+
+
+def _nothing(fitting: list[str], found: dict[str, Standing], now: datetime, filtered: bool) -> str:
+    dues = sorted((due, i) for i in fitting if (due := found[i].due) is not None)
+    due, question_id = dues[0]
+    scope = " there" if filtered else ""
+    return f"Nothing is due{scope}: {question_id} comes back {clock.when(due, now)}."

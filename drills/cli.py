@@ -1,0 +1,151 @@
+"""The `drill` command. A verb is imported only when it is called; a failure is one sentence."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from drills.errors import GRADER_ERROR, INTERRUPTED, UNUSABLE, DrillError
+
+BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
+
+VERBS: dict[str, tuple[str, str]] = {
+    "next": ("next", "serve what is due, else what is new"),
+    "show": ("show", "one problem"),
+    "list": ("list", "the bank, with status and due dates"),
+    "start": ("start", "write the starter file of a code problem"),
+    "grade": ("grade", "grade a file; without arguments, the last problem"),
+    "answer": ("answer", "grade an answer that is not code"),
+    "hint": ("hint", "the next hint"),
+    "solution": ("solution", "the commented solution; counts as giving up"),
+    "skip": ("skip", "put a problem off until tomorrow"),
+    "reset": ("reset", "a fresh start for a problem; past attempts stay"),
+    "stats": ("stats", "progress"),
+    "bank": ("bank", "for authors: check, schema, new"),
+    "doctor": ("doctor", "versions, isolation, database, bank"),
+    "export": ("export", "all progress as JSON"),
+    "import": ("import_", "progress from an export, merged in"),
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its verbs by name; imports drills.commands.<verb> when one is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"drills.commands.{VERBS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        if word not in VERBS and not word.startswith("-"):
+            raise click.UsageError(_no_such_command(word), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write("Usage: drill COMMAND [OPTIONS] [ARGUMENTS]\n\n")
+        formatter.write("Practice for interviews on attention and LLM inference.\n\n")
+        for verb, (_, about) in VERBS.items():
+            formatter.write(f"  {verb:<10}{about}\n")
+        formatter.write("\nDRILL_HOME moves all state. drill COMMAND --help says more.\n")
+        formatter.write("Begin with:  drill next\n")
+
+
+def _no_such_command(word: str) -> str:
+    from drills.app import near_misses
+    from drills.screen.safe import one_line
+
+    near = near_misses(word, list(VERBS))
+    shown = one_line(word, 40)
+    if near:
+        return f'There is no command "{shown}". Did you mean {near[0]}?'
+    return f'There is no command "{shown}": drill --help lists them.'
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            click.echo(f"drill {version('attention-drill')}")
+        except PackageNotFoundError:
+            click.echo("drill, from source, not installed")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["--help"]})
+@click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True)
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Practice for interviews on attention and LLM inference."""
+    from drills.app import App
+
+    ctx.obj = App()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave with its exit code; no failure shows a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # an ASCII terminal shows "?" where UTF-8 has a sign
+            reconfigure(errors="replace")
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        result: Any = cli.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="drill",
+            standalone_mode=False,
+        )
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except DrillError as error:
+        return _fail(str(error), error.code)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print(file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes standard output once more at exit, and would complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return BROKEN_PIPE
+    except OSError as error:
+        if os.environ.get("DRILL_DEBUG"):
+            raise
+        place = f" ({error.filename})" if error.filename else ""
+        return _fail(f"The system refused: {error.strerror or error}{place}.", UNUSABLE)
+    except Exception as error:
+        if os.environ.get("DRILL_DEBUG"):
+            raise
+        return _fail(
+            f"drill hit a fault of its own (not yours): {type(error).__name__}: {error}\n"
+            "Nothing was recorded against you. DRILL_DEBUG=1 shows the details.",
+            GRADER_ERROR,
+        )
+
+
+def _fail(message: str, code: int) -> int:
+    from drills.screen.safe import safe
+
+    print(safe(message), file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    main()

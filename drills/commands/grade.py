@@ -1,0 +1,136 @@
+"""drill grade: a file against the reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from drills import serving, submit, workspace
+from drills.app import CODE_KINDS, App, Question, unknown_id
+from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
+from drills.options import complete_ids, json_option, pass_app, seed_option
+from drills.screen import console
+
+
+@click.command()
+@click.argument("first", metavar="[ID]", required=False, shell_complete=complete_ids)
+@click.argument("second", metavar="[FILE]", required=False)
+@seed_option
+@click.option(
+    "--device",
+    type=click.Choice(("cpu", "cuda", "interpret")),
+    default="cpu",
+    help="Where to run; what this machine lacks is not run.",
+)
+@click.option("--case", "case_id", metavar="CASE", help="Only this case; nothing is recorded.")
+@click.option("--reproduce", is_flag=True, help="Print the case as code in place of grading.")
+@json_option
+@pass_app
+def command(
+    app: App,
+    first: str | None,
+    second: str | None,
+    seed: int | None,
+    device: str,
+    case_id: str | None,
+    reproduce: bool,
+    as_json: bool,
+) -> int:
+    """Grade FILE as the answer to problem ID.
+
+    Without ID the problem served last; without FILE the file that was written for it. FILE - is
+    standard input. The cases are fresh each time; --seed repeats those of a report.
+    """
+    question, name = _resolve(app, first, second)
+    question_id = question["id"]
+    if question["kind"] not in CODE_KINDS:
+        raise DrillError(f"{question_id} needs no file: drill answer {question_id} TEXT")
+    cases = [case["id"] for case in question["cases"]]
+    if case_id is not None and case_id not in cases:
+        raise DrillError(f'{question_id} has no case "{case_id}", only: {", ".join(cases)}.')
+    if reproduce:
+        return _reproduce(app, question, seed, case_id)
+    if name is None:
+        found = workspace.find(app, question_id)
+        if found is None:
+            raise DrillError(f"There is no file for {question_id} yet: drill start {question_id}")
+        name = str(found)
+    source, shown = workspace.read_source(name)
+    if device != "cpu":
+        return _not_run(question, seed, device, as_json)
+    from grader.session import Grader
+
+    seed = serving.draw_seed() if seed is None else seed
+    with Grader() as grader:
+        report = submit.grade_source(app, grader, question, source, seed, shown, case_id)
+    if case_id is None:
+        outcome = submit.record(app, question, report, source.decode("utf-8", "replace"))
+    else:
+        outcome = submit.Outcome(report)
+        console.say(f'Only the case "{case_id}" was run, so nothing is recorded.')
+    if as_json:
+        console.print_json(report.to_json())
+    else:
+        from drills.screen.pages import print_outcome
+
+        print_outcome(outcome)
+    return outcome.exit_code
+
+
+def _resolve(app: App, first: str | None, second: str | None) -> tuple[Question, str | None]:
+    """The question and the file that the one or two arguments name, in either order."""
+    if first is None:
+        return app.last_served(), None
+    if second is not None:
+        if first not in app.index.questions and second in app.index.questions:
+            first, second = second, first
+        return app.question(first), second
+    if first in app.index.questions:
+        return app.question(first), None
+    if first == "-":
+        return app.last_served(), first
+    if not (first.endswith(".py") or "/" in first or Path(first).exists()):
+        raise DrillError(unknown_id(first, app.index))
+    by_name = Path(first).stem.replace("_", "-")
+    if by_name in app.index.questions:
+        return app.question(by_name), first
+    if not Path(first).exists():
+        raise DrillError(f"There is no file {first}.")
+    return app.last_served(), first
+
+
+def _reproduce(app: App, question: Question, seed: int | None, case_id: str | None) -> int:
+    attempts = app.store.attempts(question["id"])
+    if seed is None and attempts:
+        seed = attempts[-1].seed
+    if seed is None:
+        raise DrillError("Name the --seed of the report that is to be reproduced.")
+    from grader.session import Grader, GraderFault
+
+    try:
+        with Grader() as grader, submit.spinner("drawing the case"):
+            code = grader.reproduce(question, seed, case_id or question["cases"][0]["id"])
+    except GraderFault as fault:
+        raise DrillError(str(fault), GRADER_ERROR) from fault
+    print(code.rstrip())
+    return 0
+
+
+def _not_run(question: Question, seed: int | None, device: str, as_json: bool) -> int:
+    from grader.report import Report
+
+    report = Report(
+        question=question["id"],
+        kind=question["kind"],
+        verdict="not_run",
+        score=0.0,
+        seed=seed or 0,
+        summary=f"Not run: this drill grades on the CPU only, not on {device}.",
+        revision=question["revision"],
+    )
+    if as_json:
+        console.print_json(report.to_json())
+    else:
+        console.say(f"{report.summary}\nNext: drill grade {question['id']} --device cpu")
+    return NOT_PASSED

@@ -1,0 +1,47 @@
+"""drill solution: how it is done, at the price of the sitting."""
+
+from __future__ import annotations
+
+import click
+
+from drills import schedule, serving
+from drills.app import App
+from drills.options import id_argument, pass_app
+from drills.screen import console
+
+
+@click.command()
+@id_argument(required=False)
+@click.option("--yes", is_flag=True, help="Do not ask first.")
+@pass_app
+def command(app: App, question_id: str | None, yes: bool) -> int:
+    """Show the commented solution of problem ID, or of the one served last.
+
+    Before a pass this counts as giving up: the problem comes back tomorrow.
+    """
+    question = app.question_or_last(question_id)
+    seed = serving.last_seed(app, question["id"])
+    served = serving.serve(question, seed if seed is not None else serving.draw_seed())
+    costs = not app.sitting(served.id).rated
+    if costs and not yes and console.on_terminal():
+        console.say("Seen before a pass, it counts as giving up; the problem comes back tomorrow.")
+        if not click.confirm("Show the solution?", err=True):
+            return 0
+    show_solution(app, served)
+    return 0
+
+
+def show_solution(app: App, served: serving.Served) -> None:
+    """Print the solution, and rate the sitting Again unless it was rated already."""
+    from drills.screen.pages import print_solution
+    from drills.solutions import solution
+
+    markdown, code = solution(served)
+    costs = not app.sitting(served.id).rated
+    app.note(
+        served.id,
+        "solution",
+        served.seed,
+        rated=schedule.SAW_SOLUTION if costs else None,
+    )
+    print_solution(served, markdown, code)

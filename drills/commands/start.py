@@ -1,0 +1,30 @@
+"""drill start: the starter file of a code problem."""
+
+from __future__ import annotations
+
+import click
+
+from drills import workspace
+from drills.app import CODE_KINDS, App
+from drills.errors import DrillError
+from drills.options import id_argument, pass_app
+
+
+@click.command()
+@id_argument(required=True)
+@click.option("--force", is_flag=True, help="Write it anew; the old file becomes .bak-N.")
+@pass_app
+def command(app: App, question_id: str, force: bool) -> int:
+    """Write the starter file of the code problem ID into the workspace.
+
+    The workspace is DRILL_WORKSPACE, else the current folder. Your file is never overwritten.
+    """
+    question = app.question(question_id)
+    if question["kind"] not in CODE_KINDS:
+        raise DrillError(f"{question_id} needs no file: drill answer {question_id}")
+    starter = workspace.write_starter(app, question, force=force)
+    app.note(question_id, "started", detail={"path": str(starter.path)})
+    from drills.screen.pages import print_starter
+
+    print_starter(starter)
+    return 0

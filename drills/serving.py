@@ -1,0 +1,107 @@
+"""A question as one seed serves it: its parameters, its texts filled in, what it asks for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from drills.app import CODE_KINDS, App, Question
+from drills.sitting import BEGINNINGS
+from questions.text import fill
+
+FORMAT = 1
+BY_PARTS = ("derive", "trace")  # answered one part a line
+_LARGEST_SEED = 99_999  # short enough to type again
+_UNTOLD = "a point that a good answer makes"  # the rubric itself would be the answer
+
+
+@dataclass(frozen=True)
+class Served:
+    """`parameters` are what `seed` draws; `parts` are {"id", "asks"}, for answers of many parts."""
+
+    question: Question
+    seed: int
+    parameters: dict[str, Any] = field(default_factory=dict)
+    parts: tuple[dict[str, str], ...] = ()
+
+    @property
+    def id(self) -> str:
+        return str(self.question["id"])
+
+    @property
+    def by_parts(self) -> bool:
+        """True where the answer is one part a line."""
+        return self.question["kind"] in BY_PARTS and len(self.parts) > 1
+
+    def text(self, source: str) -> str:
+        return fill(source, self.parameters)
+
+
+def draw_seed() -> int:
+    return int.from_bytes(os.urandom(4), "big") % _LARGEST_SEED + 1
+
+
+def serve(question: Question, seed: int) -> Served:
+    """Draw the parameters. Code questions draw their cases only when they are graded."""
+    if question["kind"] in CODE_KINDS:
+        return Served(question, seed)
+    from grader import answers
+
+    return Served(
+        question, seed, answers.parameters(question, seed), tuple(answers.parts(question, seed))
+    )
+
+
+def last_seed(app: App, question_id: str) -> int | None:
+    """The seed that the learner saw last, or None where the question was never shown."""
+    for event in reversed(app.store.events(question_id)):
+        if event.name in BEGINNINGS and event.seed is not None:
+            return event.seed
+    return None
+
+
+def seed_to_show(app: App, question_id: str) -> int:
+    """While a sitting is on, the numbers stay the same until they were answered wrongly: the
+    report then told the answer. A new sitting draws new ones."""
+    known = last_seed(app, question_id)
+    if known is None or not app.sitting(question_id).unfinished:
+        return draw_seed()
+    judged = any(
+        attempt.seed == known and attempt.verdict != "invalid"
+        for attempt in app.store.attempts(question_id)
+    )
+    return draw_seed() if judged else known
+
+
+def as_json(served: Served) -> dict[str, Any]:
+    """What `drill show --json` prints: everything that the learner may know, no answers."""
+    question = served.question
+    data: dict[str, Any] = {"format": FORMAT, "seed": served.seed}
+    for key in ("id", "title", "kind", "topic", "level", "minutes", "revision"):
+        data[key] = question[key]
+    data["prompt"] = served.text(question["prompt"])
+    data["parameters"] = served.parameters
+    data["parts"] = [
+        {**part, "asks": _UNTOLD} if question["kind"] == "explain" else part
+        for part in served.parts
+    ]
+    for key in ("companies", "follows", "sources"):
+        data[key] = list(question.get(key) or ())
+    data["hints"] = len(question["hints"])
+    kind = question["kind"]
+    if kind in CODE_KINDS:
+        data["entry"] = question["entry"]
+        data["starter"] = question["starter"]
+        data["forbidden"] = list(question.get("forbidden") or ())
+    elif kind == "choice":
+        data["several"] = question["several"]
+        data["options"] = [
+            {"id": option["id"], "text": served.text(option["text"])}
+            for option in question["options"]
+        ]
+    elif kind == "compute":
+        data["unit"] = question["unit"]
+    elif kind == "derive":
+        data["symbols"] = question["symbols"]
+    return data

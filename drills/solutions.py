@@ -1,0 +1,142 @@
+"""The solution of a question: for code the reference's own source, read and never run."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from drills.app import CODE_KINDS
+from drills.serving import Served
+
+
+def solution(served: Served) -> tuple[str, str]:
+    """The solution as Markdown, and as code ("" where there is none)."""
+    question = served.question
+    kind = question["kind"]
+    explanation = served.text(question["explanation"])
+    if kind in CODE_KINDS:
+        bugs = "\n".join(
+            f"- line {bug['line']}: {' '.join(bug['fix'].split())}"
+            for bug in question.get("bugs") or ()
+        )
+        return "\n\n".join(part for part in (bugs, explanation) if part), reference_source(
+            question["reference"]
+        )
+    answer = {
+        "compute": _compute,
+        "derive": _derive,
+        "trace": _trace,
+        "choice": _choice,
+        "explain": _explain,
+    }[kind](served)
+    return f"{answer}\n\n{explanation}", ""
+
+
+def reference_source(dotted: str) -> str:
+    """The function `dotted` names, with the helpers of the reference that it uses.
+
+    The modules are found and parsed, not imported: they may import torch.
+    """
+    imports: dict[str, None] = {}
+    parts: list[str] = []
+    _collect(dotted, imports, parts, set())
+    return "\n\n\n".join(["\n".join(imports), *parts] if imports else parts)
+
+
+def _collect(dotted: str, imports: dict[str, None], parts: list[str], seen: set[str]) -> None:
+    """Add the source of `dotted` to `parts`, what it uses before it, and outside `imports`."""
+    if dotted in seen:
+        return
+    seen.add(dotted)
+    module, _, name = dotted.rpartition(".")
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(f"no module {module}")
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    body = ast.parse(text).body
+    node = next((node for node in body if _name(node) == name), None)
+    if node is None:
+        raise LookupError(f"{module} does not define {name}")
+    used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    for other in body:
+        if isinstance(other, (ast.Import, ast.ImportFrom)):
+            _collect_import(other, used, imports, parts, seen)
+        elif _name(other) in used:
+            _collect(f"{module}.{_name(other)}", imports, parts, seen)
+    parts.append(_text(node, lines))
+
+
+def _collect_import(
+    node: ast.Import | ast.ImportFrom,
+    used: set[str],
+    imports: dict[str, None],
+    parts: list[str],
+    seen: set[str],
+) -> None:
+    for alias in node.names:
+        if (alias.asname or alias.name).partition(".")[0] not in used:
+            continue
+        if isinstance(node, ast.Import):
+            imports[ast.unparse(ast.Import([alias]))] = None
+        elif node.module and node.module.partition(".")[0] == "reference" and not alias.asname:
+            _collect(f"{node.module}.{alias.name}", imports, parts, seen)
+        else:
+            imports[ast.unparse(ast.ImportFrom(node.module, [alias], node.level))] = None
+
+
+def _name(node: ast.stmt) -> str:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return node.name
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return node.target.id
+    return ""
+
+
+def _text(node: ast.stmt, lines: list[str]) -> str:
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    while first > 1 and lines[first - 2].startswith("#"):  # the comment above belongs to it
+        first -= 1
+    return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def _compute(served: Served) -> str:
+    return served.text(served.question["working"])
+
+
+def _derive(served: Served) -> str:
+    steps = served.question["steps"]
+    return "\n".join(
+        f"{number}. {step['asks']}: `{step['target']}`" for number, step in enumerate(steps, 1)
+    )
+
+
+def _trace(served: Served) -> str:
+    module, _, name = served.question["reference"].rpartition(".")
+    right: dict[str, Any] = getattr(importlib.import_module(module), name)(**served.parameters)
+    parts = []
+    for part in served.question["parts"]:
+        value = right[part["id"]]
+        rows = value if value and isinstance(value[0], list) else [value]
+        matrix = "\n".join("  ".join(f"{entry:>10.6g}" for entry in row) for row in rows)
+        parts.append(f"{part['asks']}:\n\n```\n{matrix}\n```")
+    return "\n\n".join(parts)
+
+
+def _choice(served: Served) -> str:
+    lines = []
+    for letter, option in zip("abcdefghi", served.question["options"], strict=False):
+        verdict = "**yes**" if option["correct"] else "no"
+        reason = " ".join(served.text(option["explanation"]).split())
+        lines.append(f"- {letter}) {verdict}: {reason}")
+    return "\n".join(lines)
+
+
+def _explain(served: Served) -> str:
+    points = "\n".join(f"- {point['text']}" for point in served.question["key_points"])
+    return f"{served.question['model_answer']}\n\nThe points that count:\n\n{points}"

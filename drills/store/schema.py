@@ -1,0 +1,102 @@
+"""The database's tables, as numbered migrations. Never edit one that was released: add the next.
+
+attempts, reviews and events are facts and only ever grow; `cards` is a cache of the reviews.
+"""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x4452494C  # "DRIL", so that a stranger's database is never taken for ours
+
+FACTS = ("attempts", "reviews", "events")
+
+_TABLES = """
+CREATE TABLE attempts (
+  uuid TEXT NOT NULL PRIMARY KEY,
+  question TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  seed INTEGER,
+  verdict TEXT NOT NULL,
+  score REAL NOT NULL,
+  report TEXT NOT NULL,
+  source TEXT NOT NULL,
+  at TEXT NOT NULL,
+  seconds REAL,
+  hints_seen INTEGER NOT NULL
+);
+CREATE INDEX attempts_by_question ON attempts (question, at);
+CREATE TABLE reviews (
+  uuid TEXT NOT NULL PRIMARY KEY,
+  question TEXT NOT NULL,
+  at TEXT NOT NULL,
+  rating INTEGER NOT NULL CHECK (rating BETWEEN 1 AND 4),
+  reason TEXT NOT NULL,
+  attempt TEXT
+);
+CREATE INDEX reviews_by_question ON reviews (question, at);
+CREATE TABLE events (
+  uuid TEXT NOT NULL PRIMARY KEY,
+  question TEXT NOT NULL,
+  name TEXT NOT NULL,
+  at TEXT NOT NULL,
+  seed INTEGER,
+  detail TEXT NOT NULL
+);
+CREATE INDEX events_by_question ON events (question, at);
+CREATE TABLE cards (
+  question TEXT NOT NULL PRIMARY KEY,
+  due TEXT NOT NULL,
+  last_review TEXT NOT NULL,
+  reviews INTEGER NOT NULL,
+  lapses INTEGER NOT NULL,
+  card TEXT NOT NULL
+);
+"""
+
+
+def _guards() -> str:
+    statements = []
+    for table in FACTS:
+        for verb in ("UPDATE", "DELETE"):
+            statements.append(
+                f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+                f"BEGIN SELECT RAISE(ABORT, '{table} only ever grows'); END;"
+            )
+    return "\n".join(statements)
+
+
+MIGRATIONS: tuple[str, ...] = (_TABLES + _guards(),)
+VERSION = len(MIGRATIONS)
+
+COLUMNS: dict[str, dict[str, tuple[type, ...]]] = {
+    "attempts": {
+        "uuid": (str,),
+        "question": (str,),
+        "revision": (int,),
+        "kind": (str,),
+        "seed": (int, type(None)),
+        "verdict": (str,),
+        "score": (float, int),
+        "report": (str,),
+        "source": (str,),
+        "at": (str,),
+        "seconds": (float, int, type(None)),
+        "hints_seen": (int,),
+    },
+    "reviews": {
+        "uuid": (str,),
+        "question": (str,),
+        "at": (str,),
+        "rating": (int,),
+        "reason": (str,),
+        "attempt": (str, type(None)),
+    },
+    "events": {
+        "uuid": (str,),
+        "question": (str,),
+        "name": (str,),
+        "at": (str,),
+        "seed": (int, type(None)),
+        "detail": (str,),
+    },
+}

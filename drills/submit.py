@@ -1,0 +1,116 @@
+"""Grading and remembering: the attempt is in the database before its report is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from drills import clock, schedule
+from drills.app import App, Question, review
+from drills.errors import GRADER_ERROR, NOT_PASSED, PASSED
+from drills.schedule import Rated
+
+if TYPE_CHECKING:
+    from drills.serving import Served
+    from grader.report import Report
+    from grader.session import Grader
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A graded, recorded submission.
+
+    `due` is when the question comes back, once the sitting is over; `rated` is None where the
+    sitting had its review already.
+    """
+
+    report: Report
+    rated: Rated | None = None
+    due: datetime | None = None
+    failures: int = 0
+
+    @property
+    def exit_code(self) -> int:
+        if self.report.verdict == "passed":
+            return PASSED
+        return GRADER_ERROR if self.report.verdict == "grader_error" else NOT_PASSED
+
+
+def record(app: App, question: Question, report: Report, source: str) -> Outcome:
+    """Commit the attempt, and with a sitting's first pass its review.
+
+    A fault of the grader is not recorded: it is not the learner's.
+    """
+    if report.verdict == "grader_error":
+        return Outcome(report)
+    from drills.store import Attempt, new_uuid
+
+    question_id = question["id"]
+    at = clock.now()
+    sitting = app.sitting(question_id)
+    seconds = (at - sitting.began).total_seconds() if sitting.began else None
+    rated = None
+    if sitting.rated:
+        pass
+    elif report.verdict == "passed":
+        rated = schedule.rate_pass(
+            sitting.failures, sitting.hints, seconds, int(question["minutes"])
+        )
+    elif question["kind"] == "choice" and report.verdict in ("wrong_answer", "partial"):
+        rated = schedule.ANSWERED_WRONG
+    app.store.record_attempt(
+        report.to_json(),
+        source,
+        Attempt(
+            uuid=new_uuid(),
+            question=question_id,
+            verdict=report.verdict,
+            score=report.score,
+            seed=report.seed,
+            at=at,
+            seconds=seconds,
+            hints_seen=sitting.hints,
+        ),
+        review(question_id, at, rated) if rated else None,
+    )
+    over = report.verdict == "passed" or rated is not None
+    card = app.store.cards().get(question_id) if over else None
+    return Outcome(report, rated, card.due if card else None, sitting.failures)
+
+
+def grade_text(app: App, served: Served, text: str) -> Report:
+    """Grade an answer that is no code, without recording it."""
+    from grader import answers
+
+    return answers.grade_answer(served.question, text, served.seed, app.index.mistakes)
+
+
+def grade_source(
+    app: App,
+    grader: Grader,
+    question: Question,
+    source: bytes,
+    seed: int | None,
+    filename: str,
+    only_case: str | None = None,
+) -> Report:
+    """Grade a file's bytes, without recording it."""
+    with spinner("grading"):
+        return grader.grade(question, source, seed, filename, app.index.mistakes, only_case)
+
+
+@contextmanager
+def spinner(what: str) -> Iterator[None]:
+    """A sign of life on standard error, on a terminal only."""
+    from drills.screen.console import err
+
+    if not err().is_terminal or not err().styled:
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f" {what} …"):
+        yield

@@ -1,0 +1,167 @@
+"""The learner's files: where a starter goes, what is never overwritten, what is read for grading.
+
+Starters go to DRILL_WORKSPACE, else to the current folder; in a checkout of drill itself to its
+`workspace/` folder, and where nothing may be written there, to the workspace in DRILL_HOME.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from drills import home
+from drills.app import App, Question
+from drills.errors import UNUSABLE, USAGE, DrillError
+
+LARGEST_SOURCE = 256 * 1024  # bytes
+
+
+@dataclass(frozen=True)
+class Starter:
+    """`what` is "wrote" (a fresh starter), "kept" (the learner's file, untouched)."""
+
+    path: Path
+    what: str
+    moved: Path | None = None
+
+
+def folder() -> Path:
+    """The workspace for this command; it may not be there yet."""
+    chosen = os.environ.get("DRILL_WORKSPACE")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        return home.home() / "workspace"
+    if (here / "drills" / "workspace.py").is_file():
+        here = here / "workspace"
+    writable = here if here.exists() else here.parent
+    return here if os.access(writable, os.W_OK) else home.home() / "workspace"
+
+
+def file_name(question_id: str) -> str:
+    return question_id.replace("-", "_") + ".py"
+
+
+def remembered(app: App, question_id: str) -> Path | None:
+    """Where the question's starter was written last, if a file is still there."""
+    for event in reversed(app.store.events(question_id)):
+        path = event.detail.get("path")
+        if isinstance(path, str) and path:
+            return Path(path) if Path(path).is_file() else None
+    return None
+
+
+def find(app: App, question_id: str) -> Path | None:
+    """The learner's file for the question, here or where it was begun."""
+    here = folder() / file_name(question_id)
+    if here.is_file():
+        return here
+    here = Path(file_name(question_id)).absolute()
+    return here if here.is_file() else remembered(app, question_id)
+
+
+def write_starter(
+    app: App, question: Question, force: bool = False, fresh: bool = False
+) -> Starter:
+    """Write the starter unless a file is there: nothing of the learner's is ever overwritten.
+
+    `force` moves a file that is there aside (.bak-1, .bak-2, ...). `fresh`, for a new sitting,
+    does so only with a file that was graded as it stands: its content is also in the database.
+    Raises DrillError (exit 4) where the workspace cannot be written.
+    """
+    question_id = question["id"]
+    path = remembered(app, question_id) or folder() / file_name(question_id)
+    starter = question["starter"]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        moved = None
+        if path.exists() or path.is_symlink():
+            content = _content(path)
+            if content == starter:
+                return Starter(path, "kept")
+            spent = fresh and content is not None and app.store.was_graded(question_id, content)
+            if not (force or spent):
+                return Starter(path, "kept")
+            moved = _move_aside(path)
+        _create(path, starter)
+    except OSError as error:
+        raise DrillError(
+            f"{path} cannot be written ({error.strerror}): "
+            "go to a folder of yours, or set DRILL_WORKSPACE.",
+            UNUSABLE,
+        ) from error
+    return Starter(path, "wrote", moved)
+
+
+def _content(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _move_aside(path: Path) -> Path:
+    number = 1
+    while True:
+        target = path.with_name(f"{path.name}.bak-{number}")
+        if not target.exists() and not target.is_symlink():
+            path.rename(target)
+            return target
+        number += 1
+
+
+def _create(path: Path, text: str) -> None:
+    # Whole or not at all, and never over another file: the name appears by a link.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    try:
+        os.link(temporary, path)
+    except OSError:
+        if path.exists():
+            raise
+        temporary.rename(path)  # a file system without hard links
+        return
+    temporary.unlink()
+
+
+def read_source(name: str) -> tuple[bytes, str]:
+    """The bytes of a submission, and the name to show for it; `-` is standard input.
+
+    Raises DrillError (exit 2) for what is missing, no regular file, a link, binary or too large.
+    """
+    if name == "-":
+        return _checked(sys.stdin.buffer.read(LARGEST_SOURCE + 1), "standard input"), "stdin.py"
+    path = Path(name)
+    try:
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            raise DrillError(f"{name} is a link: name the file that it points to.", USAGE)
+        if stat.S_ISDIR(status.st_mode):
+            raise DrillError(f"{name} is a folder: name the Python file in it.", USAGE)
+        if not stat.S_ISREG(status.st_mode):
+            raise DrillError(f"{name} is no regular file, and is not read.", USAGE)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            return _checked(file.read(LARGEST_SOURCE + 1), name), path.name
+    except FileNotFoundError as error:
+        raise DrillError(f"There is no file {name}.", USAGE) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no such name"
+        raise DrillError(f"{name} cannot be read ({reason}).", USAGE) from error
+
+
+def _checked(source: bytes, name: str) -> bytes:
+    if len(source) > LARGEST_SOURCE:
+        raise DrillError(
+            f"{name} is larger than {LARGEST_SOURCE // 1024} KiB, the most that is graded.", USAGE
+        )
+    if b"\x00" in source:
+        raise DrillError(f"{name} is a binary file, not Python source.", USAGE)
+    if not source.strip():
+        raise DrillError(f"{name} is empty: write the function into it first.", USAGE)
+    return source

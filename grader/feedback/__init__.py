@@ -1,0 +1,1 @@
+"""The words of a report. Judges find facts; these templates say them."""

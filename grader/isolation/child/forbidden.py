@@ -1,0 +1,200 @@
+"""Operations that a question rules out: refused where the dispatcher would run them.
+
+A submission reaches an operation by many names (an alias, torch.ops, a lookup by string), but on
+the CPU all of them end at the dispatcher, so the override sits there. Three things pass beside it:
+nn.MultiheadAttention and its kin compose plain operations (their code is replaced), flex attention
+too (refused on import and on call), and autograd is no operation (its one entry to the engine is
+replaced). Comments and strings never count: only what is called or imported.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .imports import ImportGuard
+
+OPERATIONS = {
+    "fused-attention": re.compile(
+        r"scaled_dot_product_\w*attention|scaled_dot_attention|flash_attention|"
+        r"efficient_attention|cudnn_attention|multi_head_attention|transformer_encoder_layer"
+    ),
+    "softmax": re.compile(r"softmax(?!\w*_backward)|logsumexp"),
+}
+MODULES = {
+    "fused-attention": frozenset(
+        {
+            "torch.nn.attention.flex_attention",
+            "torch.nn.attention.varlen",
+            "xformers",
+            "flash_attn",
+            "flash_attn_interface",
+            "flashinfer",
+            "sageattention",
+            "transformers",
+        }
+    )
+}
+# The last: under vmap and torch.func an operation is taken apart before the CPU's keys.
+DISPATCH_KEYS = ("CPU", "AutogradCPU", "FuncTorchDynamicLayerFrontMode")
+FLEX = "torch.nn.attention.flex_attention"
+SCIPY = "scipy.special._logsumexp"
+
+
+class ForbiddenOperation(RuntimeError):
+    """Raised in the submission at the operation that the problem rules out."""
+
+
+class Refusals:
+    """What was refused: told to the judge at once, so that catching the exception is no way out."""
+
+    def __init__(self) -> None:
+        self.report: Callable[[str, int], None] | None = None
+        self.filename = ""
+
+    def __call__(self, operation: str) -> None:
+        """Report `operation` with the submission's line, then raise ForbiddenOperation."""
+        if self.report is not None:
+            self.report(operation, _line_in(self.filename))
+        raise ForbiddenOperation(f"this problem rules out {operation}")
+
+
+refuse = Refusals()
+_operations: dict[str, list[str]] = {}
+_kept: list[object] = []  # libraries and modes that last as long as the process
+
+
+def prepare() -> None:
+    """Find the names of the ruled-out operations in this torch. Once, in the zygote."""
+    names = [
+        name.partition("::")[2]
+        for name in torch._C._dispatch_get_all_op_names()
+        if name.startswith("aten::")
+    ]
+    for group, pattern in OPERATIONS.items():
+        _operations[group] = [name for name in names if pattern.search(name)]
+
+
+def install(groups: Iterable[str], guard: ImportGuard) -> None:
+    """Rule the groups out in this process, for good."""
+    groups = set(groups)
+    guard.refuse = refuse
+    guard.ruled_out = frozenset().union(*(MODULES.get(group, frozenset()) for group in groups))
+    names = [name for group in sorted(groups) for name in _operations.get(group, ())]
+    if names and not _override(names):
+        mode = _RefusingMode([OPERATIONS[group] for group in groups if group in OPERATIONS])
+        mode.__enter__()  # type: ignore[no-untyped-call]
+        _kept.append(mode)
+    if "fused-attention" in groups:
+        _replace_modules()
+        if FLEX in sys.modules:
+            _replace_flex(sys.modules[FLEX])
+        else:
+            guard.patches[FLEX] = _replace_flex
+    if "softmax" in groups:
+        guard.patches[SCIPY] = _replace_scipy
+    if "autograd" in groups:
+        _replace(torch.autograd.graph._engine_run_backward, "autograd")
+        _replace(torch.autograd.forward_ad.enter_dual_level, "autograd")
+
+
+def _override(names: list[str]) -> bool:
+    """Register refusing kernels; False where this torch's private interface does not take them."""
+    try:
+        for key in DISPATCH_KEYS:
+            # torch.library.Library would do the same, but the garbage collector shows such an
+            # object to the submission, which could undo it.
+            library: Any = torch._C._dispatch_library("IMPL", "aten", key, __file__, 1)
+            _kept.append(library)
+            for name in names:
+                library.impl(name, key, _refusing(name.partition(".")[0]), False)
+    except (AttributeError, RuntimeError, TypeError):
+        return False
+    return _is_refused(names)
+
+
+def _is_refused(names: list[str]) -> bool:
+    """Self-test: one overridden operation, called through the dispatcher, must raise."""
+    x = torch.empty(1, 1, 1, 1)
+    try:
+        if "scaled_dot_product_attention" in names:
+            torch._C._nn.scaled_dot_product_attention(x, x, x)
+        else:
+            torch.logsumexp(x, dim=(-1,))
+    except ForbiddenOperation:
+        return True
+    return False
+
+
+def _refusing(name: str) -> Callable[..., None]:
+    def kernel(*args: Any, **kwargs: Any) -> None:
+        refuse(name)
+
+    return kernel
+
+
+class _RefusingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """The second-best way: sees what a submission runs unless it switches modes off."""
+
+    def __init__(self, patterns: list[re.Pattern[str]]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.patterns = patterns
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        name = func.__name__.partition(".")[0]
+        if any(pattern.search(name) for pattern in self.patterns):
+            refuse(name)
+        return func(*args, **(kwargs or {}))
+
+
+def _replace_modules() -> None:
+    nn = torch.nn
+    _replace(nn.functional.multi_head_attention_forward, "multi_head_attention_forward")
+    for module in (
+        nn.MultiheadAttention,
+        nn.TransformerEncoderLayer,
+        nn.TransformerDecoderLayer,
+        nn.Transformer,
+    ):
+        _replace(module.forward, f"nn.{module.__name__}")
+
+
+def _replace_flex(module: ModuleType) -> None:
+    _replace(module.flex_attention, "flex_attention")
+
+
+def _replace_scipy(module: ModuleType) -> None:
+    for name in ("softmax", "log_softmax", "logsumexp"):
+        _replace(getattr(module, name), f"scipy.special.{name}")
+
+
+def _replace(function: Any, name: str) -> None:
+    """Give a function other code, so that references taken earlier are refused too."""
+    if not isinstance(function, FunctionType):
+        return
+    # The code runs with the globals of the function that it replaces: it names all that it needs.
+    source = f"def f(*a, **k):\n    import sys\n    sys.modules[{__name__!r}].refuse({name!r})"
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    code = namespace["f"].__code__
+    function.__code__ = code.replace(co_freevars=function.__code__.co_freevars)
+
+
+def _line_in(filename: str) -> int:
+    """The submission's line that is now running; 0 when it is in no line of the file."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == filename:
+            return frame.f_lineno
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return 0

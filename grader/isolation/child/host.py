@@ -1,0 +1,165 @@
+"""The submission's process: takes requests from the judge, one slab each, and answers them."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import torch
+
+from . import answers, forbidden, sandbox, values, wire
+from .answers import Answer
+from .imports import ImportGuard
+from .source import load
+
+
+class Host:
+    """One submission: its entry once loaded, and how its values are to look."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self.channel = channel
+        self.entry: Callable[..., Any] | None = None
+        self.filename = ""
+        self.framework = "torch"
+
+    def serve(self) -> NoReturn:
+        """Say that the process is set up, then answer until the judge shuts its end."""
+        self.channel.sendall(wire.READY)
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(self.channel, wire.REQUEST_MESSAGE.size, 1)
+            if not message or not descriptors:
+                os._exit(0)
+            (size,) = wire.REQUEST_MESSAGE.unpack(message)
+            slab = mmap.mmap(descriptors[0], size)
+            os.close(descriptors[0])
+            self.answer(slab)
+            for stream in (sys.stdout, sys.stderr):
+                _flush(stream)
+            self.channel.sendall(wire.DONE)
+
+    def answer(self, slab: mmap.mmap) -> None:
+        """One request. Whatever the submission raises, the slab holds an answer afterwards."""
+        (length,) = wire.REQUEST_LENGTH.unpack_from(slab, wire.REQUEST_AT)
+        start = wire.REQUEST_AT + wire.REQUEST_LENGTH.size
+        request = json.loads(slab[start : start + length])
+        forbidden.refuse.report = lambda operation, line: self.refused(slab, operation, line)
+        if "entry" in request:
+            self.filename = forbidden.refuse.filename = request["filename"]
+            self.framework = request["framework"]
+        answer = Answer(slab, self.filename)
+        try:
+            if "entry" in request:
+                source = slab[request["at"] : request["at"] + request["bytes"]]
+                self.entry = load(source, request["entry"], answer)
+            else:
+                self.call(slab, request, answer)
+        except BaseException as error:
+            answer.exception(error)
+        answer.finish()
+
+    def call(self, slab: mmap.mmap, request: dict[str, Any], answer: Answer) -> None:
+        """Call the entry, copy what fits, take gradients, and look for changed arguments."""
+        if self.entry is None:
+            raise RuntimeError("the submission is not loaded")
+        arguments = [
+            values.open_argument(slab, argument, self.framework) for argument in request["args"]
+        ]
+        positional = arguments[: request["positional"]]
+        keywords = dict(zip(request["keywords"], arguments[len(positional) :], strict=True))
+        before = [values.fingerprint(argument) for argument in arguments]
+        try:
+            result = self.entry(*positional, **keywords)
+        finally:
+            for index, argument in enumerate(arguments):
+                if values.fingerprint(argument) != before[index]:
+                    answer.changed |= 1 << index
+        outputs = request["outputs"]
+        returned = values.as_values(result, len(outputs))
+        fits = 0
+        for index, value in enumerate(returned[: wire.MAX_VALUES]):
+            described = values.describe(value)
+            copied = index < len(outputs) and values.copy_out(
+                slab, value, described, outputs[index], self.framework
+            )
+            fits += copied
+            answer.value(described, index if copied else -1)
+        answer.values = len(returned)
+        if request["gradients"] and fits == len(outputs) == len(returned):
+            inputs = [positional[index] for index in request["gradients"]]
+            self.backward(slab, request, answer, returned, inputs)
+
+    def backward(
+        self,
+        slab: mmap.mmap,
+        request: dict[str, Any],
+        answer: Answer,
+        returned: list[torch.Tensor],
+        inputs: list[torch.Tensor],
+    ) -> None:
+        """Gradients into their buffers; a failure is written, not raised: the values stand."""
+        cotangents = [
+            None if buffer is None else values.open_buffer(slab, buffer, buffer["dtype"])
+            for buffer in request["cotangents"]
+        ]
+        try:
+            found = values.gradients(returned, cotangents, inputs)
+        except ValueError as error:
+            answer.text(wire.GRADIENT_ERROR, str(error))
+            return
+        except forbidden.ForbiddenOperation:
+            raise
+        except Exception as error:
+            answer.text(wire.GRADIENT_ERROR, answers.summary(error))
+            return
+        for index, gradient in enumerate(found):
+            if gradient is not None:
+                buffer = request["gradient_buffers"][index]
+                with torch.no_grad():
+                    values.open_buffer(slab, buffer, buffer["dtype"]).copy_(gradient)
+                answer.present |= 1 << index
+
+    def refused(self, slab: mmap.mmap, operation: str, line: int) -> None:
+        """Tell the judge of a ruled-out operation while it is refused."""
+        answers.forbidden(slab, operation, line)
+        self.channel.sendall(wire.REFUSED)
+
+
+def run(
+    channel: int,
+    output: int,
+    parent: int,
+    scratch: str,
+    memory_bytes: int,
+    file_bytes: int,
+    groups: list[str],
+) -> NoReturn:
+    """The life of a freshly forked child; it never returns."""
+    sandbox.die_with_parent(parent)
+    os.setsid()
+    guard = ImportGuard()
+    sys.meta_path.insert(0, guard)
+    # Before standard error is the submission's: torch warns of every override.
+    forbidden.install(groups, guard)
+    sandbox.keep_only(channel, output)
+    sandbox.enter_scratch(scratch)
+    sandbox.limit(memory_bytes, file_bytes)
+    torch.set_num_threads(1)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        # By the line, so that little is lost when the process is killed.
+        stream = open(descriptor, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    Host(socket.socket(fileno=sandbox.CHANNEL_FD)).serve()
+
+
+def _flush(stream: Any) -> None:
+    try:
+        stream.flush()
+    except BaseException:
+        return  # the submission closed or replaced it: nothing of ours is lost

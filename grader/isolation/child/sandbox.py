@@ -1,0 +1,73 @@
+"""Limits of a submission's process: its own session, few descriptors, bounded memory and files.
+
+Calls that only Linux has are left out elsewhere. No filter on files or network yet.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import sys
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+OPEN_FILES = 256
+SPARE_BYTES = 64 << 20  # above the limit, for the report of a MemoryError
+CHANNEL_FD = 3
+
+
+def prctl(option: int, value: int) -> None:
+    """Linux's prctl; elsewhere, and where the kernel refuses it, nothing happens."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when `parent`, which forked it, is gone."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def keep_only(channel: int, output: int) -> None:
+    """Standard input is empty, output and error are `output`, 3 is `channel`; the rest is shut."""
+    # Both could sit on a number that is about to be overwritten, so move them out of the way.
+    channel, output = (fcntl.fcntl(fd, fcntl.F_DUPFD, 64) for fd in (channel, output))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.dup2(channel, CHANNEL_FD)
+    os.closerange(CHANNEL_FD + 1, max(256, resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+
+
+def limit(memory_bytes: int, file_bytes: int) -> None:
+    """Address space, the size of a file, open files, no core dump; no privileges to be gained."""
+    for what, soft, hard in (
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_FSIZE, file_bytes, file_bytes),
+        (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
+        (resource.RLIMIT_AS, memory_bytes, memory_bytes + SPARE_BYTES),
+    ):
+        allowed = resource.getrlimit(what)[1]
+        if allowed != resource.RLIM_INFINITY:
+            soft, hard = min(soft, allowed), min(hard, allowed)
+        resource.setrlimit(what, (soft, hard))
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_DUMPABLE, 0)
+
+
+def use_spare_memory() -> None:
+    """After a MemoryError: room to report it."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def enter_scratch(path: str) -> None:
+    """An own empty folder to work in, also for libraries that ask for HOME or TMPDIR."""
+    os.mkdir(path, 0o700)
+    os.chdir(path)
+    os.environ.update(HOME=path, TMPDIR=path)

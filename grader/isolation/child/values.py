@@ -1,0 +1,128 @@
+"""Tensors and arrays over the slab's memory: arguments out of it, answers into it."""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import wire
+
+Buffer = dict[str, Any]  # {"dtype": name, "shape": [...], "at": offset}; written by the judge
+
+
+@dataclass(frozen=True)
+class Described:
+    """A returned value as its header shows it."""
+
+    kind: int
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    name: str = ""
+
+
+def open_buffer(slab: mmap.mmap, buffer: Buffer, dtype: str) -> torch.Tensor:
+    """A contiguous CPU tensor of the buffer's shape and `dtype` that lives in the slab."""
+    kind = getattr(torch, dtype)
+    shape = tuple(buffer["shape"])
+    count = 1
+    for size in shape:
+        count *= size
+    if count == 0:  # torch.frombuffer refuses an empty range
+        return torch.empty(shape, dtype=kind)
+    flat = torch.frombuffer(slab, dtype=kind, count=count, offset=buffer["at"])
+    # Not flat.view(shape): autograd treats views apart, and an argument is an ordinary tensor.
+    fresh = torch.empty(0, dtype=kind)
+    return fresh.set_(flat.untyped_storage(), 0, shape, flat.view(shape).stride())
+
+
+def open_argument(slab: mmap.mmap, argument: dict[str, Any], framework: str) -> Any:
+    """An ordinary argument: a leaf tensor or an array over the slab, or the plain value itself."""
+    if "value" in argument:
+        return argument["value"]
+    tensor = open_buffer(slab, argument, argument["dtype"])
+    if framework == "numpy":
+        return tensor.numpy()
+    return tensor.requires_grad_() if argument["gradient"] else tensor
+
+
+def fingerprint(value: Any) -> tuple[Any, ...]:
+    """What a change of metadata (t_, resize_, .data = ...) would move. () for a plain value."""
+    if isinstance(value, torch.Tensor):
+        return (value.data_ptr(), tuple(value.shape), value.stride(), value.dtype)
+    if isinstance(value, np.ndarray):
+        return (value.__array_interface__["data"][0], value.shape, value.strides, value.dtype)
+    return ()
+
+
+def as_values(result: Any, expected: int) -> list[Any]:
+    """The returned values: the items of a tuple or a list where several outputs are expected."""
+    if expected > 1 and isinstance(result, (tuple, list)):
+        return list(result)
+    return [result]
+
+
+def describe(value: Any) -> Described:
+    """Kind, dtype and shape. Only exact types are plain: a subclass could answer as it likes."""
+    if type(value) in (torch.Tensor, torch.nn.Parameter):
+        return _describe_tensor(value)
+    if isinstance(value, torch.Tensor):
+        return Described(wire.KIND_OTHER, name="Tensor subclass")
+    if type(value) is np.ndarray:
+        return Described(wire.KIND_ARRAY, value.dtype.name, value.shape)
+    return Described(wire.KIND_OTHER, name="None" if value is None else type(value).__name__)
+
+
+def _describe_tensor(value: torch.Tensor) -> Described:
+    dtype = str(value.dtype).removeprefix("torch.")
+    shape = tuple(value.shape)
+    if value.is_nested:
+        return Described(wire.KIND_OTHER, dtype, name="nested")
+    if value.layout != torch.strided:
+        return Described(wire.KIND_OTHER, dtype, shape, "sparse")
+    if value.device.type != "cpu":
+        return Described(wire.KIND_OTHER, dtype, shape, value.device.type)
+    return Described(wire.KIND_TENSOR, dtype, shape)
+
+
+def copy_out(
+    slab: mmap.mmap, value: Any, described: Described, buffer: Buffer, framework: str
+) -> bool:
+    """Copy a value into its buffer if framework, shape and dtype are as asked; else leave it."""
+    plain = wire.KIND_ARRAY if framework == "numpy" else wire.KIND_TENSOR
+    if described.kind != plain or list(described.shape) != buffer["shape"]:
+        return False
+    if described.dtype not in buffer["dtypes"]:
+        return False
+    target = open_buffer(slab, buffer, described.dtype)
+    with torch.no_grad():
+        if framework == "numpy":
+            np.copyto(target.numpy(), value)
+        else:
+            target.copy_(value.detach())
+    return True
+
+
+def gradients(
+    outputs: list[Any], cotangents: list[torch.Tensor | None], inputs: list[torch.Tensor]
+) -> list[torch.Tensor | None]:
+    """d sum(output * cotangent) / d input, None where the graph does not reach an input.
+
+    Raises ValueError, with a sentence for the learner, where an output has no graph.
+    """
+    pairs = [(y, c) for y, c in zip(outputs, cotangents, strict=True) if c is not None]
+    for position, (output, cotangent) in enumerate(pairs):
+        which = "the output" if len(pairs) == 1 else f"output {position}"
+        if output.shape != cotangent.shape:
+            raise ValueError(f"{which} has another shape than expected")
+        if not output.requires_grad:
+            raise ValueError(
+                f"{which} does not depend on the inputs for autograd: the graph was cut "
+                "(by detach, .data, .numpy(), torch.no_grad, or a fresh tensor)"
+            )
+    # The sum, not grad_outputs: with those torch first imports a quarter second of sympy.
+    total = sum((y * c.to(y.dtype)).sum() for y, c in pairs)
+    return list(torch.autograd.grad([total], inputs, allow_unused=True))

@@ -1,0 +1,78 @@
+"""The layout of a slab: the shared memory of one request and its answer.
+
+The judge makes a fresh slab for every request, fixes its size and the place of every buffer, and
+sends its descriptor. The child writes into it and then sends one byte. Nothing that the child
+writes can be executed, and every field has a range:
+
+    0        ANSWER      what came of it
+    256      FORBIDDEN   an operation that was ruled out, written at the moment it is refused
+    512      16 x VALUE  what each returned value is
+    4096     texts       error, traceback, gradient error, each with a fixed room
+    32768    request     length and JSON, written by the judge
+    BUFFERS  tensors     at offsets that the request names, multiples of 64
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+MAGIC = b"drl1"
+REQUEST_MESSAGE = struct.Struct("<Q")  # the size of the slab whose descriptor comes along
+READY, DONE, REFUSED = b"R", b"D", b"F"
+
+STATUSES = ("", "returned", "exception", "memory", "syntax", "missing", "not-callable")
+MAX_VALUES = 16
+MAX_RANK = 16
+MAX_INPUTS = 64
+
+
+class Room(NamedTuple):
+    """A place for text: at most `size` bytes from `start`."""
+
+    start: int
+    size: int
+
+
+# magic, status, unused, line, values, bytes of each text, inputs changed, gradients present
+ANSWER = struct.Struct("<4sBBHiIIIIQQ")
+ANSWER_AT = 0
+FORBIDDEN = struct.Struct("<i64s")  # line (0: unknown), name
+FORBIDDEN_AT = 256
+# kind, dtype, rank, output whose buffer holds a copy (-1: none), shape, type's name
+VALUE = struct.Struct("<BBBb16q48s")
+VALUES_AT = 512
+ERROR = Room(4096, 8192)
+TRACEBACK = Room(12288, 16384)
+GRADIENT_ERROR = Room(28672, 4096)
+REQUEST_LENGTH = struct.Struct("<I")
+REQUEST_AT = 32768
+ALIGNMENT = 64
+
+KIND_TENSOR, KIND_ARRAY, KIND_OTHER = 0, 1, 2
+
+# Codes are positions; sizes in bytes. Code 0 is any other dtype.
+DTYPES = {
+    "": 0,
+    "bool": 1,
+    "uint8": 1,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex64": 8,
+    "complex128": 16,
+    "uint16": 2,
+    "uint32": 4,
+    "uint64": 8,
+    "float128": 16,
+    "object": 8,
+}
+DTYPE_NAMES = tuple(DTYPES)
+DTYPE_CODES = {name: code for code, name in enumerate(DTYPE_NAMES)}
+
+assert VALUES_AT + MAX_VALUES * VALUE.size <= ERROR.start

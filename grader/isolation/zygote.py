@@ -1,0 +1,260 @@
+"""The zygote: a clean process that imports torch, never computes, and forks all the others.
+
+Run by its path, `python -I -S -B zygote.py CONTROL JUDGE SCRATCH FOLDER...`: no site-packages, no
+environment, no current folder. CONTROL and JUDGE are inherited sockets: the session holds the other
+end of CONTROL, sends nothing, and closes it to end everything; JUDGE is handed to the judge, the
+first child. SCRATCH is a folder to be made, for the submissions' own ones; FOLDERs are where torch
+and numpy are installed. `grader` is not imported here: nothing of the judging side reaches a
+submission.
+
+It never computes because children of a process that has run a parallel operation or a backward
+pass hang. Each fork is tested where it matters: the judge, forked like every submission, computes
+before it answers anything, and a session whose judge stays silent is reported as our fault.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gc
+import importlib.util
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, NoReturn
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PREFIX = "drill_zygote"
+SLOW_MODULES = ("torch._dynamo", "torch.nn.attention.flex_attention", "torch.optim")
+
+
+def load_by_path(name: str, path: str) -> ModuleType:
+    """Import one of our modules or packages without its package being on the path."""
+    locations = [os.path.dirname(path)] if path.endswith("__init__.py") else None
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=locations)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def die_with_socket(sock: socket.socket, wish: bool) -> None:
+    """While torch is imported nobody polls: let the kernel's SIGIO end us when the session goes."""
+    fcntl.fcntl(sock, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(sock, fcntl.F_GETFL)
+    asynchronous = getattr(os, "O_ASYNC", 0x2000)
+    fcntl.fcntl(sock, fcntl.F_SETFL, flags | asynchronous if wish else flags & ~asynchronous)
+
+
+class Zygote:
+    """Forks on the judge's request, reaps, and leaves no process behind."""
+
+    def __init__(self, control: socket.socket, judge: socket.socket, scratch: str) -> None:
+        self.control = control
+        self.judge_socket = judge
+        self.scratch = scratch
+        self.launches: socket.socket
+        self.judge = 0
+        self.children: dict[int, int] = {}  # pid -> the judge's number for it
+        self.wake_read, self.wake_write = socket.socketpair()
+        self.messages = load_by_path(f"{PREFIX}.control", os.path.join(HERE, "control.py"))
+        self.host: Any = None
+
+    def prepare(self) -> None:
+        """Import what every child needs, without computing."""
+        load_by_path("drill_child", os.path.join(HERE, "child", "__init__.py"))
+        self.host = importlib.import_module("drill_child.host")
+        importlib.import_module("drill_child.sandbox").prctl(36, 1)  # strays come to us
+        importlib.import_module("drill_child.sandbox").prctl(4, 0)  # nobody attaches
+        self.wake_write.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self.wake_write.fileno(), warn_on_full_buffer=False)
+
+    def start_judge(self) -> None:
+        """Fork the trusted child. It alone will import the packages of the judging side."""
+        os.mkdir(self.scratch, 0o700)
+        self.launches, far = socket.socketpair()
+        parent = os.getpid()
+        gc.freeze()  # a collection in a child would copy every page that it visits
+        pid = os.fork()
+        if pid == 0:
+            self.become_judge(parent, far)
+        self.judge = pid
+        far.close()
+        self.judge_socket.close()
+
+    def become_judge(self, parent: int, launches: socket.socket) -> NoReturn:
+        try:
+            self.leave_zygote()
+            self.control.close()
+            self.launches.close()
+            sys.modules["drill_child.sandbox"].die_with_parent(parent)
+            main = load_by_path("drill_judge", os.path.join(HERE, "judge_main.py"))
+            root = os.path.dirname(os.path.dirname(HERE))
+            main.main(self.judge_socket, launches, self.scratch, root)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(1)
+
+    def leave_zygote(self) -> None:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.wake_read.close()
+        self.wake_write.close()
+
+    def serve(self) -> None:
+        """Until the session or the judge goes away."""
+        poll = select.poll()
+        for sock in (self.control, self.launches, self.wake_read):
+            poll.register(sock, select.POLLIN)
+        while True:
+            for descriptor, _ in poll.poll():
+                if descriptor == self.wake_read.fileno():
+                    self.wake_read.recv(4096)
+                    if not self.reap():
+                        return
+                elif descriptor == self.control.fileno():
+                    return
+                else:
+                    received = self.messages.receive(self.launches)
+                    if received is None:
+                        return
+                    if received[0].kind == self.messages.WARM:
+                        warm()
+                    else:
+                        self.fork(*received)
+
+    def fork(self, message: Any, descriptors: list[int]) -> None:
+        """A submission's child: it inherits an interpreter that knows torch, and nothing else."""
+        channel, output = descriptors
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self.leave_zygote()
+                self.host.run(
+                    channel,
+                    output,
+                    parent,
+                    os.path.join(self.scratch, str(message.child)),
+                    message.a,
+                    message.b,
+                    self.messages.groups_of(message.c),
+                )
+            except BaseException:  # of the set-up alone: what a submission raises is an answer
+                sys.excepthook(*sys.exc_info())
+            finally:
+                os._exit(1)
+        os.close(channel)
+        os.close(output)
+        self.children[pid] = message.child
+        handle = _pidfd(pid)
+        answer = self.messages.Message(self.messages.FORKED, message.child, pid)
+        self.messages.send(self.launches, answer, handle)
+        for descriptor in handle:
+            os.close(descriptor)
+
+    def reap(self) -> bool:
+        """Report each dead submission once its whole process group is gone. False: no judge."""
+        for pid, child in list(self.children.items()):
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                continue
+            # Before the pid is freed: afterwards the group's number could be someone else's.
+            _kill_group(pid)
+            _, status, usage = os.wait4(pid, 0)
+            del self.children[pid]
+            self.end_strays(0.2)
+            answer = self.messages.Message(
+                self.messages.EXITED,
+                child,
+                status,
+                usage.ru_maxrss,
+                seconds=usage.ru_utime + usage.ru_stime,
+            )
+            with contextlib.suppress(OSError):
+                self.messages.send(self.launches, answer)
+        return bool(os.waitid(os.P_PID, self.judge, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None)
+
+    def end_strays(self, patience: float) -> None:
+        """Kill and reap what a submission left: as a subreaper we inherit its orphans."""
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            strays = [pid for pid in _own_children() if pid not in self.children]
+            strays = [pid for pid in strays if pid != self.judge]
+            if not strays:
+                return
+            for pid in strays:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.001)
+
+    def end(self) -> None:
+        """Kill every process of this session and remove its scratch folder."""
+        for pid in self.children:
+            _kill_group(pid)
+        self.children.clear()
+        self.judge = 0
+        self.end_strays(2.0)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def warm() -> None:
+    """Import what torch imports at first use, seconds of it, so that no submission pays for it."""
+    for name in SLOW_MODULES:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    gc.freeze()
+
+
+def _own_children() -> Iterator[int]:
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+            yield from map(int, file.read().split())
+    except OSError:  # no /proc: macOS, or a kernel without this file
+        return
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _pidfd(pid: int) -> tuple[int, ...]:
+    try:
+        return (os.pidfd_open(pid),)
+    except (AttributeError, OSError):
+        return ()
+
+
+def main(arguments: list[str]) -> None:
+    """See the module's description."""
+    control, judge = (socket.socket(fileno=int(number)) for number in arguments[:2])
+    die_with_socket(control, True)
+    if select.select([control], [], [], 0)[0]:
+        return  # the session was gone before the kernel knew that we care
+    sys.path.extend(arguments[3:])
+    zygote = Zygote(control, judge, arguments[2])
+    zygote.prepare()
+    die_with_socket(control, False)
+    try:
+        zygote.start_judge()
+        sys.modules["drill_child.forbidden"].prepare()
+        zygote.serve()
+    finally:
+        zygote.end()
+    os._exit(0)  # an orderly end of an interpreter with torch takes 0.15 s
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

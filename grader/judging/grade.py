@@ -1,0 +1,285 @@
+"""One submission in, one report out."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.feedback.words import clean, say
+from grader.judging.answers import Answer
+from grader.judging.cases import find
+from grader.judging.checks import Checks
+from grader.judging.compare import entry, pair
+from grader.judging.locate import locate
+from grader.judging.naming import Family, Named, name, planted
+from grader.judging.oracle import Oracle
+from grader.judging.probes import Fact, Prober, all_zero, conditions, scale
+from grader.judging.trial import Conductor, Slopes, Trial, Worker, WorkerFactory
+from grader.judging.verdicts import of_outcome, of_run
+from grader.report import Check, Costs, NamedMistake, Report, Where
+from questions.text import fill
+
+PRINTED = 16 * 1024
+
+
+@dataclass
+class Finding:
+    """What the wrong values say: mistakes, facts, and for a debug question the bugs' state."""
+
+    named: Named = field(default_factory=Named)
+    facts: list[Fact] = field(default_factory=list)
+    mended: dict[str, bool | None] = field(default_factory=dict)
+
+
+def grade(
+    question: Mapping[str, Any],
+    source: bytes,
+    seed: int | None,
+    filename: str,
+    mistakes: Mapping[str, Mapping[str, str]],
+    worker_factory: WorkerFactory,
+    only_case: str | None = None,
+) -> Report:
+    """Judge one submission.
+
+    `worker_factory` gives a fresh worker that holds `source`; it is asked for a second one to
+    repeat the calls. `mistakes` holds the texts by id. Raises ValueError where `only_case` is not
+    a case of the question.
+    """
+    del source, filename  # the worker has the text; nothing here may read it
+    started = time.perf_counter()
+    seed = secrets.randbits(31) if seed is None else seed
+    cases = [find(question, only_case)] if only_case else list(question["cases"])
+    oracle = Oracle(question)
+    conductor = Conductor(question, cases, oracle, seed, worker_factory)
+    finding = Finding()
+    with worker_factory() as worker:
+        loaded = worker.load()
+        trial = Trial(loaded)
+        if loaded.stdout:
+            trial.printed.append(loaded.stdout)
+        if loaded.status == "returned":
+            for stage in (conductor.values, conductor.gradients, conductor.repeat):
+                if not trial.stopped:
+                    stage(worker, trial)
+            finding = _explain(question, conductor, oracle, worker, trial)
+    checks = Checks(question, cases, trial)
+    found = checks.all()
+    if question["kind"] == "debug":
+        found += _bugs(question, finding, mistakes)
+    verdict = of_run(check.verdict for check in found)
+    where = None if verdict == "passed" else _where(checks, trial)
+    named = [_named(id_, mistakes, where) for id_ in finding.named.mistakes]
+    passed = sum(check.verdict == "passed" for check in found)
+    return Report(
+        question=question["id"],
+        kind=question["kind"],
+        verdict=verdict,
+        score=passed / len(found) if loaded.status == "returned" else 0.0,
+        seed=seed,
+        summary=_summary(verdict, found, named, trial, where),
+        checks=tuple(found),
+        mistakes=tuple(named),
+        where=where,
+        certain=tuple(_said(fact, mistakes) for fact in finding.facts),
+        notes=_notes(trial),
+        traceback=_traceback(trial),
+        output=_printed(trial.printed),
+        costs=Costs(seconds=trial.seconds, reference_seconds=oracle.seconds),
+        seconds=time.perf_counter() - started,
+        revision=question.get("revision", 1),
+    )
+
+
+def _explain(
+    question: Mapping[str, Any],
+    conductor: Conductor,
+    oracle: Oracle,
+    worker: Worker,
+    trial: Trial,
+) -> Finding:
+    """Name the mistake; where none fits, ask the probes."""
+    answers = list(trial.answers.values())
+    wrong = any(answer.differences for answer in answers)
+    bugs = [bug["mistake"] for bug in question.get("bugs", ())]
+    finding = Finding()
+    if not wrong:
+        right = bool(answers) and all(answer.values_right for answer in answers)
+        finding.mended = dict.fromkeys(bugs, True if right else None)
+        finding.facts = _gradient_facts(list(trial.slopes.values()))
+        return finding
+    family = Family(question, oracle)
+    alive = not trial.stopped
+
+    def more(n: int) -> Sequence[Answer]:
+        return conductor.more(worker, n) if alive else ()
+
+    if bugs:
+        found, finding.named = planted(family, bugs, answers, more)
+        for bug in bugs:
+            states = {bug not in hypothesis for hypothesis in found}
+            finding.mended[bug] = states.pop() if len(states) == 1 else None
+    else:
+        finding.named = name(family, answers, more)
+    if finding.named.either:
+        finding.facts = [Fact("either", {"ids": finding.named.either})]
+    steady = trial.repetition is not None and not trial.repetition.how
+    if not finding.named.mistakes and not finding.named.either and steady:
+        scaled = scale(answers, oracle)
+        finding.facts = [
+            *([scaled] if scaled else []),
+            *([Fact("all-zero")] if all_zero(answers) else []),
+            *_largest_pattern(question, answers),
+            *conditions(answers),
+            *Prober(question, oracle, worker, answers).facts(),
+        ]
+    return finding
+
+
+def _largest_pattern(question: Mapping[str, Any], answers: Sequence[Answer]) -> list[Fact]:
+    """Where the largest wrong case is wrong: regular patterns need room to show."""
+    wrong = [a for a in answers if a.differences and a.case.dtype == "float32"]
+    if len(wrong) < 2:
+        return []
+    largest = max(wrong, key=lambda a: a.case.entries())
+    found = largest.differences[0]
+    pattern = locate(found.wrong, tuple(question["axes"].get(found.name, ())))
+    if not pattern or pattern == "everywhere":
+        return []
+    return [Fact("pattern", {"pattern": pattern, "title": largest.case.title})]
+
+
+def _gradient_facts(slopes: Sequence[Slopes]) -> list[Fact]:
+    """What every failing case says of the gradient, where the values are right."""
+    failing = [s for s in slopes if not s.right and s.outcome.status == "returned"]
+    found = []
+    for template, names in (
+        ("graph-cut", [set(s.unreached) for s in failing]),
+        ("flat", [set(s.zero) for s in failing]),
+    ):
+        common = set.intersection(*names) if names else set()
+        if common:
+            found.append(Fact(template, {"names": ", ".join(sorted(common))}))
+    return found
+
+
+def _bugs(
+    question: Mapping[str, Any], finding: Finding, mistakes: Mapping[str, Mapping[str, str]]
+) -> list[Check]:
+    """One check a planted bug: mended, still there, or not to be told."""
+    checks = []
+    for bug in question["bugs"]:
+        id_ = bug["mistake"]
+        mended = finding.mended.get(id_)
+        title = mistakes.get(id_, {}).get("title", id_)
+        message = "" if mended else say("bug", mended=mended, name=title)
+        verdict = "skipped" if mended is None else "passed" if mended else "wrong_answer"
+        checks.append(Check(f"bug/{id_}", verdict, message, title))  # type: ignore[arg-type]
+    return checks
+
+
+def _where(checks: Checks, trial: Trial) -> Where | None:
+    """The smallest wrong case, float32 first; a gradient where all values are right."""
+    wrong = [a for a in trial.answers.values() if a.differences]
+    if wrong:
+        answer = min(wrong, key=lambda a: (a.case.dtype != "float32", a.case.entries()))
+        case, found = answer.case, answer.differences
+    else:
+        slopes = [s for s in trial.slopes.values() if s.differences]
+        if not slopes:
+            return None
+        smallest = min(slopes, key=lambda s: s.case.entries())
+        case, found = smallest.case, smallest.differences
+    worst = max(found, key=lambda d: d.ratio)
+    pattern = checks.pattern(worst) if wrong else ""
+    if wrong and worst.nan == worst.wrong_entries:
+        pattern = f"NaN: {pattern}" if pattern else "NaN"
+    yours, expected = pair(worst)
+    return Where(
+        case=case.id,
+        case_title=case.title,
+        sizes=case.sizes,
+        dtype=case.dtype,
+        pattern=pattern,
+        index=entry(worst.name, worst.index),
+        yours=yours,
+        expected=expected,
+        allowed=f"±{worst.allowed:.1g}" if worst.allowed else "",
+        wrong_entries=worst.wrong_entries,
+        entries=worst.entries,
+    )
+
+
+def _named(
+    id_: str, mistakes: Mapping[str, Mapping[str, str]], where: Where | None
+) -> NamedMistake:
+    text = mistakes.get(id_, {})
+    sizes: dict[str, int] = dict(where.sizes) if where else {}
+    if "D" not in sizes and {"d", "H"} <= sizes.keys() and sizes["d"] % sizes["H"] == 0:
+        sizes["D"] = sizes["d"] // sizes["H"]
+    return NamedMistake(
+        id_,
+        fill(text.get("title", id_), sizes),
+        fill(text.get("explanation", ""), sizes),
+        fill(text.get("hint", ""), sizes),
+    )
+
+
+def _said(fact: Fact, mistakes: Mapping[str, Mapping[str, str]]) -> str:
+    values = dict(fact.values)
+    if "ids" in values:
+        values["names"] = [mistakes.get(i, {}).get("title", i) for i in values.pop("ids")]
+    return say("probes", fact=fact.template, **values)
+
+
+def _summary(
+    verdict: str,
+    checks: Sequence[Check],
+    named: Sequence[NamedMistake],
+    trial: Trial,
+    where: Where | None,
+) -> str:
+    if verdict == "passed":
+        return f"all {len(checks)} checks passed"
+    judged = [a for a in trial.answers.values() if a.outputs is not None]
+    # What the call does to its inputs, or keeps from call to call, explains the other failures.
+    first = sorted(checks, key=lambda c: c.id not in ("inputs-untouched", "repeatable"))
+    gravest = next(check for check in first if check.verdict == verdict)
+    rooted = gravest.id in ("inputs-untouched", "repeatable")
+    return say(
+        "summary",
+        verdict=verdict,
+        mistakes=[m.title for m in named],
+        cases=0 if rooted else sum(bool(a.differences) for a in judged),
+        total=len(judged),
+        title=where.case_title if where else "",
+        message=gravest.message,
+    )
+
+
+def _traceback(trial: Trial) -> str:
+    """The learner's own lines of the first exception."""
+    outcomes = [trial.loaded, *(a.outcome for a in trial.answers.values())]
+    outcomes += [s.outcome for s in trial.slopes.values()]
+    if trial.repetition is not None and trial.repetition.outcome is not None:
+        outcomes.append(trial.repetition.outcome)
+    raised = next((o for o in outcomes if of_outcome(o) != "passed" and o.traceback), None)
+    return clean(raised.traceback, 4000) if raised else ""
+
+
+def _notes(trial: Trial) -> tuple[str, ...]:
+    outcomes = [trial.loaded, *(a.outcome for a in trial.answers.values())]
+    notes = (clean(str(o.detail["note"]), 300) for o in outcomes if "note" in o.detail)
+    return tuple(dict.fromkeys(notes))
+
+
+def _printed(parts: Sequence[str]) -> str:
+    """The first and the last of what was printed."""
+    whole = clean("".join(parts), 1 << 20)
+    if len(whole) <= PRINTED:
+        return whole
+    half = PRINTED // 2
+    return f"{whole[:half]}\n…\n{whole[-half:]}"

@@ -1,0 +1,269 @@
+"""Which known mistake gives exactly these numbers, if the evidence singles one out.
+
+A hypothesis is a set of mistakes, that is, a set of switches of the question's family. It is
+kept only where its outputs equal the submission's, within rounding, on every case that can be
+compared, those included that pass; and where it lies far outside the tolerance on at least one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.judging import tolerance
+from grader.judging.answers import Answer
+from grader.judging.cases import DTYPES, BuiltCase
+from grader.judging.compare import ratios
+from grader.judging.functions import invoke, resolve, switches
+from grader.judging.oracle import Oracle
+
+MARGIN = 10.0
+"""A case tells a mistake from the right answer when they differ by this many tolerances."""
+
+NEAR = 1000.0
+"""Tolerances within which a hypothesis is looked at closely."""
+
+ROUNDS = 3
+"""Further draws of all the cases, where two hypotheses fit."""
+
+Hypothesis = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Named:
+    """`mistakes`: certain. `either`: two single mistakes that no case told apart."""
+
+    mistakes: tuple[str, ...] = ()
+    either: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Outputs that a hypothesis gives for a case, and how far rounding may move each entry."""
+
+    outputs: list[Tensor]
+    slack: list[Tensor]
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        return [tuple(value.shape) for value in self.outputs]
+
+    def fits(self, outputs: Sequence[Tensor]) -> bool:
+        return all(
+            mine.shape == yours.shape and bool((ratios(yours, mine, slack) <= 1).all())
+            for mine, yours, slack in zip(self.outputs, outputs, self.slack, strict=True)
+        )
+
+
+class Family:
+    """The known mistakes of a question, as predictions."""
+
+    def __init__(self, question: Mapping[str, Any], oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.function = resolve(question["family"])
+        self.table = switches(question["family"])
+        self.listed = [name for name in question["mistakes"] if name in self.table]
+
+    def compatible(self, names: Iterable[str]) -> dict[str, object] | None:
+        """The switches of several mistakes together; None where two set the same switch."""
+        merged: dict[str, object] = {}
+        for name in names:
+            if merged.keys() & self.table[name].keys():
+                return None
+            merged.update(self.table[name])
+        return merged
+
+    def run(self, names: Hypothesis, case: BuiltCase, dtype: torch.dtype) -> list[Tensor] | None:
+        """The outputs in one dtype; None where this combination cannot be computed."""
+        extra = self.compatible(sorted(names))
+        if extra is None:
+            return None
+        try:
+            return invoke(self.function, case, dtype, self.oracle.framework, extra)
+        except (RuntimeError, ValueError, IndexError, TypeError, ArithmeticError):
+            return None
+
+    def predictions(self, names: Hypothesis, case: BuiltCase) -> Iterable[Prediction]:
+        """In the case's own dtype, where range and precision show, and in float64.
+
+        Rounding may differ from ours by what a right answer is allowed, or by what it costs this
+        very mistake; the second only around the float64 numbers, for where the dtype itself makes
+        the mistake the two lie far apart.
+        """
+        dtype = tolerance.graded_dtype(DTYPES[case.dtype])
+        exact = self.run(names, case, torch.float64)
+        rounded = self.run(names, case, dtype)
+        if exact is None or rounded is None:
+            return
+        truth, n = self.oracle.truth(case), self.oracle.reduction(case)
+        if len(exact) != len(truth.allowed) or len(rounded) != len(exact):
+            return
+        for centre in (rounded, exact):
+            outputs = [value.double() if value.is_floating_point() else value for value in centre]
+            slack = [
+                self._slack(value, other, allowed, dtype, n)
+                for value, other, allowed in zip(
+                    outputs, rounded, truth.allowed.values(), strict=True
+                )
+            ]
+            yield Prediction(outputs, slack)
+
+    @staticmethod
+    def _slack(
+        value: Tensor, rounded: Tensor, allowed: Tensor, dtype: torch.dtype, n: int
+    ) -> Tensor:
+        if value.shape != rounded.shape:
+            return torch.zeros(value.shape, dtype=torch.float64)
+        slack = tolerance.allowed(value, [rounded], dtype, n)
+        return torch.maximum(slack, allowed) if slack.shape == allowed.shape else slack
+
+
+class Evidence:
+    """The cases that a submission answered, and what each says of a hypothesis."""
+
+    def __init__(self, family: Family, answers: Sequence[Answer]) -> None:
+        self.family = family
+        self.answers = [a for a in answers if a.outputs is not None or self._misshapen(a)]
+        self.lost = sum(a.outputs is None for a in answers)
+        failing = [a for a in answers if a.differences]
+        self.screen = min(failing, key=_preference) if failing else None
+
+    @staticmethod
+    def _misshapen(answer: Answer) -> bool:
+        return answer.returned and answer.kinds_fit and not answer.shapes_fit
+
+    def screened(self, hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
+        """Those that the most telling wrong case does not rule out."""
+        if self.screen is None:
+            return []
+        screen = self.screen
+        return [
+            names
+            for names in hypotheses
+            if self._plausible(names, screen) and self._fitting(names, screen) is not None
+        ]
+
+    def _plausible(self, names: Hypothesis, answer: Answer) -> bool:
+        """A quick look, which spares most hypotheses the rest: near in the case's own dtype."""
+        if answer.case.clear_leader or answer.outputs is None:
+            return True  # large scores: rounding alone may go far
+        dtype = tolerance.graded_dtype(DTYPES[answer.case.dtype])
+        outputs = self.family.run(names, answer.case, dtype)
+        if outputs is None or len(outputs) != len(answer.outputs):
+            return False
+        allowed = self.family.oracle.truth(answer.case).allowed.values()
+        return all(
+            mine.shape == yours.shape and bool((ratios(yours, mine, NEAR * slack) <= 1).all())
+            for mine, yours, slack in zip(outputs, answer.outputs.values(), allowed, strict=True)
+        )
+
+    def supports(self, names: Hypothesis) -> bool:
+        """Whether every case fits, and enough of them tell the hypothesis from the right answer."""
+        telling = 0
+        for answer in self.answers:
+            found = self._fitting(names, answer)
+            if found is None:
+                return False
+            telling += answer.outputs is not None and self._tells(found, answer.case)
+        return telling >= (2 if self.lost else 1)
+
+    def _fitting(self, names: Hypothesis, answer: Answer) -> Prediction | None:
+        for prediction in self.family.predictions(names, answer.case):
+            if answer.outputs is None:
+                if prediction.shapes() == [header.shape for header in answer.headers]:
+                    return prediction
+            elif prediction.fits(list(answer.outputs.values())):
+                return prediction
+        return None
+
+    def _tells(self, prediction: Prediction, case: BuiltCase) -> bool:
+        truth = self.family.oracle.truth(case)
+        return any(
+            mine.shape == right.shape
+            and bool((ratios(mine, right, torch.maximum(slack, allowed)) >= MARGIN).any())
+            for mine, slack, right, allowed in zip(
+                prediction.outputs,
+                prediction.slack,
+                truth.expected.values(),
+                truth.allowed.values(),
+                strict=True,
+            )
+        )
+
+
+def _preference(answer: Answer) -> tuple[bool, bool, int, int]:
+    """Screen on numbers rather than NaN, in float32, on a case where much can differ."""
+    odd = sum(d.nan + d.infinite for d in answer.differences)
+    case = answer.case
+    return case.clear_leader, case.dtype != "float32", odd, -min(case.entries(), 2000)
+
+
+MoreAnswers = Callable[[int], Sequence[Answer]]
+
+
+def name(family: Family, answers: Sequence[Answer], more: MoreAnswers) -> Named:
+    """Single mistakes first, then pairs. `more(n)` answers a further draw of all the cases."""
+    evidence = Evidence(family, answers)
+    singles = [frozenset([m]) for m in family.listed]
+    found = settle(family, singles, evidence, more)
+    if not found:
+        pairs = (frozenset(pair) for pair in combinations(family.listed, 2))
+        joined = (pair for pair in pairs if family.compatible(pair) is not None)
+        found = settle(family, joined, evidence, more)
+    return verdict(found)
+
+
+def settle(
+    family: Family, hypotheses: Iterable[Hypothesis], evidence: Evidence, more: MoreAnswers
+) -> list[Hypothesis]:
+    """The hypotheses that all the evidence supports, with fresh draws while several do."""
+    found = [h for h in evidence.screened(hypotheses) if evidence.supports(h)]
+    for n in range(1, ROUNDS + 1):
+        if len(found) < 2:
+            break
+        further = Evidence(family, more(n))
+        if further.screen is None:
+            break
+        found = [h for h in found if further.supports(h)]
+    return found
+
+
+def verdict(found: Sequence[Hypothesis]) -> Named:
+    """One hypothesis is named; of several, only what all of them say."""
+    if not found:
+        return Named()
+    common = frozenset.intersection(*found)
+    if common:
+        return Named(mistakes=tuple(sorted(common)))
+    if len(found) == 2 and all(len(h) == 1 for h in found):
+        return Named(either=tuple(sorted(m for h in found for m in h)))
+    return Named()
+
+
+def subsets(bugs: Sequence[str]) -> list[Hypothesis]:
+    """All non-empty sets of the planted bugs."""
+    return [frozenset(c) for n in range(1, len(bugs) + 1) for c in combinations(bugs, n)]
+
+
+def planted(
+    family: Family, bugs: Sequence[str], answers: Sequence[Answer], more: MoreAnswers
+) -> tuple[list[Hypothesis], Named]:
+    """Which of the planted bugs are left, and what is named.
+
+    Tried: every set of the planted bugs; then the other known mistakes, alone and with every such
+    set, for those who mended a bug and made another.
+    """
+    evidence = Evidence(family, answers)
+    found = settle(family, subsets(bugs), evidence, more)
+    if not found:
+        others = [frozenset([m]) for m in family.listed if m not in bugs]
+        found = settle(family, others, evidence, more)
+        if not found:
+            wider = [other | h for other in others for h in subsets(bugs)]
+            joined = [h for h in wider if family.compatible(h) is not None]
+            found = settle(family, joined, evidence, more)
+    return found, verdict(found)

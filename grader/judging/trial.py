@@ -1,0 +1,272 @@
+"""The conversation with the worker: every case, gradients, and the same calls once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from grader.isolation.calls import Call, Outcome
+from grader.judging.answers import Answer, record, request
+from grader.judging.cases import BuiltCase
+from grader.judging.compare import Difference, compare, ratios
+from grader.judging.oracle import Oracle
+from grader.judging.verdicts import ENDS
+
+OTHER_DRAW = 0x2545F4914F6CDD1D
+"""Added to the seed for inputs of the same shapes and other values."""
+
+FRESH_DRAWS = 2
+REPEATED = 3
+
+
+class Worker(Protocol):
+    """What the judge needs of `grader.isolation.worker_handle.Worker`."""
+
+    def __enter__(self) -> Worker: ...
+    def __exit__(self, *exc: object) -> None: ...
+    def load(self) -> Outcome: ...
+    def call(self, call: Call) -> Outcome: ...
+
+
+WorkerFactory = Callable[[], Worker]
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The gradients of one case. `unreached` names the inputs that the graph does not lead to."""
+
+    case: BuiltCase
+    outcome: Outcome
+    differences: tuple[Difference, ...] = ()
+    unreached: tuple[str, ...] = ()
+    zero: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> bool:
+        ran = self.outcome.status == "returned" and not self.outcome.gradient_error
+        return ran and not self.differences and not self.unreached
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """How a second call went: "differs", "depends", "stopped", or "" where it was the same."""
+
+    how: str = ""
+    case: BuiltCase | None = None
+    outcome: Outcome | None = None
+    difference: float = 0.0
+
+
+@dataclass
+class Trial:
+    """All that one submission did. `stopped` is the check on which the run ended."""
+
+    loaded: Outcome
+    answers: dict[str, Answer] = field(default_factory=dict)  # by "case" or "case/dtype"
+    slopes: dict[str, Slopes] = field(default_factory=dict)  # by case id
+    changed: list[tuple[BuiltCase, tuple[str, ...]]] = field(default_factory=list)
+    repetition: Repetition | None = None
+    stopped: str = ""
+    seconds: float = 0.0
+    printed: list[str] = field(default_factory=list)
+
+    def note(self, case: BuiltCase, outcome: Outcome) -> None:
+        """Keep what every call may show beside its values."""
+        if outcome.stdout:
+            self.printed.append(outcome.stdout)
+        names = tuple(case.names[i] for i in outcome.inputs_changed if i < len(case.names))
+        if names:
+            self.changed.append((case, names))
+
+
+def key(case_id: str, dtype: str) -> str:
+    """The part of a check's id that names the case: float32 goes without saying."""
+    return case_id if dtype == "float32" else f"{case_id}/{dtype}"
+
+
+def dtypes_of(declared: Mapping[str, Any]) -> list[str]:
+    """float32 first: the others are skipped where it fails."""
+    return sorted(declared["dtypes"], key=lambda dtype: dtype != "float32")
+
+
+class Conductor:
+    """Runs a trial. Keeps the worker for the questions that naming and probing put later."""
+
+    def __init__(
+        self,
+        question: Mapping[str, Any],
+        cases: Sequence[Mapping[str, Any]],
+        oracle: Oracle,
+        seed: int,
+        worker_factory: WorkerFactory,
+    ) -> None:
+        self.question = question
+        self.cases = cases
+        self.oracle = oracle
+        self.seed = seed
+        self.worker_factory = worker_factory
+
+    def values(self, worker: Worker, trial: Trial) -> None:
+        """Every case in every dtype, until one ends the run or the stage's time is up."""
+        spent = 0.0
+        for declared in self.cases:
+            for dtype in dtypes_of(declared):
+                first = trial.answers.get(declared["id"])
+                if dtype != "float32" and first is not None and not first.values_right:
+                    continue
+                name = key(declared["id"], dtype)
+                case = self.oracle.draw(declared, dtype, self.seed)
+                outcome = worker.call(request(case))
+                spent += outcome.seconds
+                if outcome.status == "returned" and spent > self.question["seconds"]:
+                    outcome = Outcome("timeout", seconds=spent, detail={"limit": "stage"})
+                trial.answers[name] = record(case, outcome, self.oracle)
+                trial.note(case, outcome)
+                if outcome.status in ENDS:
+                    trial.stopped = f"values/{name}"
+                    return
+        trial.seconds = spent
+
+    def gradients(self, worker: Worker, trial: Trial) -> None:
+        """By value, in the first dtype of each case whose values are right."""
+        spent = 0.0
+        for declared in self.cases:
+            answer = trial.answers.get(key(declared["id"], dtypes_of(declared)[0]))
+            if answer is None or not answer.values_right or not answer.case.gradients:
+                continue
+            if trial.changed:
+                return  # a leaf that requires its gradient may not be written into at all
+            case = answer.case
+            cotangents = self.oracle.cotangents(case, self.seed)
+            positions = [case.names.index(name) for name in case.gradients]
+            whole = request(case)
+            outcome = worker.call(
+                Call(whole.args, whole.kwargs, whole.outputs, positions, cotangents)
+            )
+            spent += outcome.seconds
+            if outcome.status == "returned" and spent > self.question["seconds"]:
+                outcome = Outcome("timeout", seconds=spent, detail={"limit": "stage"})
+            trial.slopes[case.id] = self._slopes(case, outcome, cotangents)
+            trial.note(case, outcome)
+            if outcome.status in ENDS:
+                trial.stopped = f"gradients/{case.id}"
+                return
+
+    def _slopes(self, case: BuiltCase, outcome: Outcome, cotangents: list[Tensor | None]) -> Slopes:
+        if outcome.status != "returned" or outcome.gradient_error:
+            return Slopes(case, outcome)
+        truth = self.oracle.slopes(case, cotangents)
+        found, unreached, zero = [], [], []
+        for name, gradient in zip(case.gradients, outcome.gradients, strict=True):
+            right = truth.expected[name]
+            given = torch.zeros_like(right) if gradient is None else gradient
+            difference = compare(f"{name}.grad", given, right, truth.allowed[name])
+            if difference is None:
+                continue
+            found.append(difference)
+            if gradient is None:
+                unreached.append(name)
+            elif not bool(gradient.any()):
+                zero.append(name)
+        return Slopes(case, outcome, tuple(found), tuple(unreached), tuple(zero))
+
+    def repeat(self, worker: Worker, trial: Trial) -> None:
+        """A result may depend on its arguments alone.
+
+        Some calls again, in the same process; inputs of the same shapes with other values there;
+        then a call of every case in a fresh process, in the reverse order.
+        """
+        given = [answer for answer in trial.answers.values() if answer.outputs is not None]
+        few = sorted(given, key=lambda answer: answer.case.entries())[:REPEATED]
+        found = self._again(worker, trial, few) or self._other_values(worker, trial, given)
+        if found is None:
+            with self.worker_factory() as fresh:
+                if fresh.load().status == "returned":
+                    each = {answer.case.id: answer for answer in reversed(given)}
+                    found = self._again(fresh, trial, list(each.values()))
+        trial.repetition = found or Repetition()
+        if found is not None and found.how == "stopped":
+            trial.stopped = "repeatable"
+
+    def _again(self, worker: Worker, trial: Trial, given: Sequence[Answer]) -> Repetition | None:
+        spent = 0.0
+        for first in given:
+            outcome = worker.call(request(first.case))
+            trial.note(first.case, outcome)
+            spent += outcome.seconds
+            if outcome.status == "returned" and spent > 2 * self.question["seconds"]:
+                outcome = Outcome("timeout", seconds=spent, detail={"limit": "stage"})
+            if outcome.status != "returned":
+                return Repetition("stopped", first.case, outcome)
+            second = record(first.case, outcome, self.oracle)
+            apart = distance(first, second, self.oracle)
+            if apart > 1:
+                return Repetition("differs", first.case, outcome, apart)
+        return None
+
+    def _other_values(
+        self, worker: Worker, trial: Trial, given: Sequence[Answer]
+    ) -> Repetition | None:
+        """A cache that remembers a shape gives the old answer for the new values."""
+        right = [answer for answer in given if answer.values_right]
+        right.sort(key=lambda answer: answer.case.entries())
+        for first in right[-FRESH_DRAWS:]:
+            declared = next(c for c in self.cases if c["id"] == first.case.id)
+            other = self.oracle.draw(declared, first.case.dtype, self.seed + OTHER_DRAW)
+            outcome = worker.call(request(other))
+            trial.note(other, outcome)
+            if outcome.status != "returned":
+                return Repetition("stopped", other, outcome)
+            again = record(other, outcome, self.oracle)
+            if again.values_right:
+                continue
+            alone = self.alone(other)
+            if alone is not None and alone.values_right:
+                return Repetition("depends", other, outcome)
+            if alone is not None and distance(again, alone, self.oracle) <= 1:
+                # Wrong for these values in any process: the case itself fails.
+                trial.answers[key(other.id, other.dtype)] = again
+        return None
+
+    def alone(self, case: BuiltCase) -> Answer | None:
+        """The answer to one call in a process that did nothing before."""
+        with self.worker_factory() as fresh:
+            if fresh.load().status != "returned":
+                return None
+            return record(case, fresh.call(request(case)), self.oracle)
+
+    def more(self, worker: Worker, n: int) -> list[Answer]:
+        """Answers to a further draw of all the cases in float32, as far as the worker gets."""
+        answers: list[Answer] = []
+        for declared in self.cases:
+            case = self.oracle.draw(declared, dtypes_of(declared)[0], self.seed + n * OTHER_DRAW)
+            outcome = worker.call(request(case))
+            if outcome.status in ENDS:
+                break
+            answers.append(record(case, outcome, self.oracle))
+        return answers
+
+
+def distance(first: Answer, second: Answer, oracle: Oracle) -> float:
+    """The largest difference of two answers to one call, in tolerances; inf where shapes differ."""
+    if first.outputs is None or second.outputs is None:
+        return 0.0 if first.outputs is second.outputs else float("inf")
+    allowed = oracle.truth(first.case).allowed
+    worst = 0.0
+    for name, value in first.outputs.items():
+        # A wrong answer may be larger than the right one, and so may its rounding.
+        slack = torch.maximum(allowed[name], _rounding(value))
+        ratio = ratios(second.outputs[name], value, slack)
+        worst = max(worst, float(ratio.max()) if ratio.numel() else 0.0)
+    return worst
+
+
+def _rounding(value: Tensor) -> Tensor:
+    if not value.is_floating_point():
+        return torch.zeros(value.shape, dtype=torch.float64)
+    eps = max(torch.finfo(value.dtype).eps, torch.finfo(torch.float32).eps)
+    return torch.where(value.isfinite(), 16 * eps * value.double().abs(), 0.0)

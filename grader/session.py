@@ -1,0 +1,268 @@
+"""The CLI's handle on the processes that grade. Imports neither torch, numpy nor pydantic.
+
+    session  --request-->  judge  --call-->  submission
+        \\--- starts, ends --> zygote, which forks both
+
+The session speaks to the judge over one socket and holds the zygote's life in another: when that
+one is closed, by us or by our death, the zygote kills every process and leaves.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import importlib.util
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from grader.isolation import frames
+from grader.isolation.calls import Limits
+from grader.report import Report
+
+ZYGOTE = Path(__file__).with_name("isolation") / "zygote.py"
+HANDLERS = {
+    "grade": "grader.judging.grade:grade",
+    "reproduce": "grader.judging.reproduce:reproduce",
+    "prove": "grader.power:prove",
+}
+PATIENCE = 120.0  # seconds without a word from the judge, beyond the submission's own limit
+LIBRARIES = ("torch", "numpy", "typing_extensions", "sympy", "jinja2", "pydantic")
+KEPT_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
+
+
+class GraderFault(Exception):
+    """The grading processes failed: one sentence that says so. `log` is for a bug report."""
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
+class Grader:
+    """Grades submissions, each in a process of its own. Use as a context manager.
+
+    The processes start with the first request (or `start`), stay warm, and are started anew when
+    one of ours died. `handlers` and `paths` point the judge at other code; tests use them.
+    """
+
+    def __init__(
+        self,
+        handlers: Mapping[str, str] | None = None,
+        paths: Sequence[str] = (),
+        patience: float = PATIENCE,
+    ) -> None:
+        self.handlers = {**HANDLERS, **(handlers or {})}
+        self.paths = list(paths)
+        self.patience = patience
+        self._zygote: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._judge: socket.socket | None = None
+        self._log: IO[bytes] | None = None
+        self._scratch = ""
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Begin to import torch in the background; does nothing when that was done."""
+        if self._zygote is not None and self._zygote.poll() is None:
+            return
+        self.close()
+        control, control_far = socket.socketpair()
+        judge, judge_far = socket.socketpair()
+        self._control, self._judge = control, judge
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        self._scratch = os.path.join(tempfile.gettempdir(), f"drill-{secrets.token_hex(8)}")
+        command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", str(ZYGOTE)]
+        command += [str(control_far.fileno()), str(judge_far.fileno()), self._scratch]
+        try:
+            with control_far, judge_far:
+                self._zygote = subprocess.Popen(
+                    [*command, *_library_folders()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._log,
+                    env=_environment(),
+                    cwd="/",
+                    pass_fds=(control_far.fileno(), judge_far.fileno()),
+                    start_new_session=True,
+                )
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End every process. Safe to call at any time, and twice."""
+        for sock in (self._judge, self._control):
+            if sock is not None:
+                sock.close()
+        if self._zygote is not None:
+            try:
+                self._zygote.wait(5)
+            except subprocess.TimeoutExpired:
+                self._zygote.kill()
+                self._zygote.wait()
+            # The zygote does this too, unless it was killed.
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        if self._log is not None:
+            self._log.close()
+        self._zygote = self._control = self._judge = self._log = None
+
+    def warm(self) -> None:
+        """Have the zygote import what torch imports lazily (seconds), so that no submission pays.
+
+        For long sessions, between two grades: a grade that comes meanwhile waits.
+        """
+        if self._judge is not None:
+            with contextlib.suppress(frames.Closed, TimeoutError):
+                frames.send(self._judge, {"op": "warm"})
+
+    def grade(
+        self,
+        question: dict[str, Any],
+        source: bytes,
+        seed: int | None = None,
+        filename: str = "submission.py",
+        mistakes: dict[str, Any] | None = None,
+        only_case: str | None = None,
+    ) -> Report:
+        """Grade a submission. A fault of ours is a report with the verdict `grader_error`.
+
+        Raises ValueError for a case that the question does not have.
+        """
+        if only_case is not None:
+            _check_case(question, only_case)
+        # Drawn here, so that a report of a failure can name it too.
+        seed = secrets.randbits(31) if seed is None else seed
+        began = time.monotonic()
+        request = {
+            "question": question,
+            "source": base64.b64encode(source).decode(),
+            "seed": seed,
+            "filename": filename,
+            "mistakes": mistakes or {},
+            "only_case": only_case,
+        }
+        try:
+            report = Report.from_json(self._ask("grade", request, question["seconds"]))
+        except GraderFault as fault:
+            report = Report(
+                question=question["id"],
+                kind=question["kind"],
+                verdict="grader_error",
+                score=0.0,
+                seed=seed,
+                summary=str(fault),
+                output=fault.log,
+                seconds=time.monotonic() - began,
+                revision=question.get("revision", 1),
+            )
+        return replace(report, isolation=isolation(question["seconds"]))
+
+    def reproduce(self, question: dict[str, Any], seed: int, case_id: str, **keywords: Any) -> str:
+        """One case as a Python program. Raises ValueError for an unknown case, GraderFault."""
+        _check_case(question, case_id)
+        request = {"arguments": [question, seed, case_id], "keywords": keywords}
+        return str(self._ask("reproduce", request, question["seconds"]))
+
+    def prove(
+        self, question: dict[str, Any], honest: Mapping[str, bytes], seeds: Sequence[int]
+    ) -> dict[str, Any]:
+        """The proof of a question's power. Raises GraderFault."""
+        encoded = {name: base64.b64encode(data).decode() for name, data in honest.items()}
+        request = {"question": question, "honest": encoded, "seeds": list(seeds)}
+        result: dict[str, Any] = self._ask("prove", request, question["seconds"])
+        return result
+
+    def _ask(self, operation: str, request: dict[str, Any], seconds: float) -> Any:
+        """One request to the judge. Whatever goes wrong, no process is left half-way."""
+        try:
+            self.start()
+            assert self._judge is not None
+            self._judge.settimeout(self.patience + seconds)
+            header = {"op": operation, "handler": self.handlers[operation], "paths": self.paths}
+            frames.send(self._judge, {**header, **request})
+            answer = {"beat": True}
+            while "beat" in answer:
+                answer = frames.receive(self._judge)
+        except frames.Closed:
+            log = self._end_with_log()
+            raise GraderFault(_death(log), log) from None
+        except TimeoutError:
+            log = self._end_with_log()
+            message = "The grader stopped answering; the fault is ours, not your code's. Try again."
+            raise GraderFault(message, log) from None
+        except BaseException:  # KeyboardInterrupt too: the request is half done
+            self.close()
+            raise
+        if "error" in answer:
+            error, log = str(answer["error"]), str(answer["traceback"])
+            raise GraderFault(f"The grader failed ({error}); the fault is ours.", log)
+        return answer["result"]
+
+    def _end_with_log(self) -> str:
+        log, self._log = self._log, None
+        self.close()
+        if log is None:
+            return ""
+        with log:
+            log.seek(0)
+            return log.read()[-4000:].decode("utf-8", "replace")
+
+
+def isolation(seconds: float) -> tuple[str, ...]:
+    """What protected this machine during a grade, and what did not."""
+    limits = Limits(seconds=seconds)
+    return (
+        "separate process, without your environment variables; the reference stays in another one",
+        f"limits: {seconds:g} s, {limits.memory_bytes >> 30} GiB of memory, "
+        f"{limits.output_bytes >> 20} MiB printed, files of {limits.file_bytes >> 20} MiB",
+        "no file or network sandbox yet: grade only code that you trust",
+    )
+
+
+def _check_case(question: dict[str, Any], case_id: str) -> None:
+    known = [case["id"] for case in question["cases"]]
+    if case_id not in known:
+        raise ValueError(f"`{question['id']}` has no case `{case_id}`; it has {', '.join(known)}.")
+
+
+def _death(log: str) -> str:
+    if importlib.util.find_spec("torch") is None:
+        return "torch is not installed in this environment; install it and grade again."
+    last = log.strip().splitlines()[-1:] or [""]
+    if "Error" in last[0]:
+        return f"The grader could not start or go on ({last[0].strip()}); the fault is ours."
+    return "The grader's process died; the fault is ours, not your code's. Try again."
+
+
+def _library_folders() -> list[str]:
+    """Where torch and what it needs are installed; the folder of our own packages is not added."""
+    folders: dict[str, None] = {}
+    for name in LIBRARIES:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None:
+            path = Path(spec.origin)
+            folder = path.parent.parent if path.name.startswith("__init__.") else path.parent
+            folders[str(folder)] = None
+    return list(folders)
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    # One thread: small tensors gain nothing from more, and a fork after threads can hang.
+    threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    return {**kept, **dict.fromkeys((*threads, "VECLIB_MAXIMUM_THREADS"), "1")}

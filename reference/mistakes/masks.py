@@ -1,0 +1,127 @@
+"""The families of `causal-mask` and `padding-mask`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from reference.mistakes import core
+
+
+def causal_mask(
+    t: int,
+    s: int,
+    *,
+    align: str = "bottom-right",
+    edge: int = 0,
+    direction: str = "past",
+    polarity: str = "attend",
+    past: str = "seen",
+) -> Tensor:
+    """The causal mask, bool (t, s).
+
+    align      bottom-right, top-left (query i at position i) or negated (at t - s + i)
+    edge       how many positions after itself a query sees: 0, -1 hides itself, 1 sees one ahead
+    direction  past, future (itself and later ones), self (nothing else) or both
+    polarity   attend, or hide: True where it may not attend
+    past       seen, or hidden: the s - t keys before the first query
+    """
+    offset = {"bottom-right": s - t, "top-left": 0, "negated": t - s}[align]
+    queries = torch.arange(t)[:, None] + offset + edge  # (t, 1)
+    keys = torch.arange(s)  # (s,)
+    allow = {
+        "past": keys <= queries,
+        "future": keys >= queries,
+        "self": keys == queries,
+        "both": torch.ones(t, s, dtype=torch.bool),
+    }[direction]  # (t, s)
+    if past == "hidden":
+        allow = allow & (keys >= s - t)
+    return allow if polarity == "attend" else ~allow
+
+
+def padded_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    lengths: Tensor,
+    *,
+    padding: str = "keys",
+    padded_queries: str = "computed",
+    causal: str = "no",
+    **switches: Any,
+) -> Tensor:
+    """Attention over a padded batch, with the switches of `core.attend` too.
+
+    padding         keys (hidden from the length on); one-too-many, one-short; left (the first
+                    T - length); inverted (the tokens hidden); queries (rows in place of keys);
+                    longest, first (one length for all); ignored; zeroed (k and v, no mask)
+    padded_queries  computed, or zero
+    causal          no, or yes
+    """
+    length = k.shape[-2]
+    place = torch.arange(length, device=k.device)  # (T,)
+    n = lengths[:, None]  # (B, 1)
+    token = {
+        "keys": place < n,
+        "queries": place < n,
+        "zeroed": place < n,
+        "one-too-many": place <= n,
+        "one-short": place < n - 1,
+        "left": place >= length - n,
+        "inverted": place >= n,
+        "longest": place < n.max().expand_as(n),
+        "first": place < n[:1].expand_as(n),
+        "ignored": (place >= 0).expand(len(n), -1),
+    }[padding]  # (B, T)
+    allow = token[:, None, :, None] if padding == "queries" else token[:, None, None, :]
+    if padding == "zeroed":
+        k = k * token[:, None, :, None]  # (B, H, T, D)
+        v = v * token[:, None, :, None]  # (B, H, T, D)
+        allow = torch.ones_like(allow)
+    if causal == "yes":
+        allow = allow & (place <= place[:, None])
+    out = core.attend(q, k, v, allow, **switches)  # (B, H, T, D)
+    if padded_queries == "zero":
+        out = out.masked_fill((place >= n)[:, None, :, None], 0.0)
+    return out
+
+
+MISTAKES: core.Mistakes = {
+    "causal_mask": {
+        "causal-mask-top-left": {"align": "top-left"},
+        "causal-mask-offset-negated": {"align": "negated"},
+        "causal-mask-hides-self": {"edge": -1},
+        "causal-mask-one-ahead": {"edge": 1},
+        "causal-mask-reversed": {"direction": "future"},
+        "causal-mask-self-only": {"direction": "self"},
+        "causal-mask-all-visible": {"direction": "both"},
+        "causal-mask-inverted": {"polarity": "hide"},
+        "causal-mask-past-hidden": {"past": "hidden"},
+    },
+    "padded_attention": {
+        "padding-ignored": {"padding": "ignored"},
+        "padding-inverted": {"padding": "inverted"},
+        "padding-masks-queries": {"padding": "queries"},
+        "padding-one-too-many": {"padding": "one-too-many"},
+        "padding-one-short": {"padding": "one-short"},
+        "padding-left": {"padding": "left"},
+        "padding-longest": {"padding": "longest"},
+        "padding-first-length": {"padding": "first"},
+        "padding-zeroed": {"padding": "zeroed"},
+        "padded-queries-zeroed": {"padded_queries": "zero"},
+        "padding-causal-added": {"causal": "yes"},
+        "mask-after-softmax": {"masking": "after"},
+        "mask-fill-zero": {"masking": "zero"},
+        "mask-fill-weak": {"masking": "weak"},
+        "scale-none": {"scale": "none"},
+        "scale-without-root": {"scale": "width"},
+        "softmax-over-queries": {"softmax": "queries"},
+        "softmax-over-heads": {"softmax": "heads"},
+        "softmax-overflow": {"form": "naive"},
+        "empty-rows-nan": {"empty": "nan"},
+        "empty-rows-mean": {"empty": "mean"},
+    },
+}

@@ -1,0 +1,127 @@
+"""The family of `rope`."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from reference.mistakes.core import Mistakes
+
+
+def _exponent(how: str, pair: Tensor, width: int) -> Tensor:
+    """The power of the base for each pair, (D/2,)."""
+    return {
+        "right": -2 * pair / width,
+        "halved": -pair / width,
+        "doubled": -4 * pair / width,
+        "from-one": -2 * (pair + 1) / width,
+        "linspace": -pair / max(width // 2 - 1, 1),
+        "positive": 2 * pair / width,
+        "zero": 0 * pair,
+    }[how]
+
+
+def _angles(
+    x: Tensor, positions: Tensor, base: float, exponent: str, place: str, precision: str
+) -> Tensor:
+    """(T, D/2) radians, float64 where x is, else float32."""
+    exact = torch.float64 if x.dtype == torch.float64 else torch.float32
+    pair = torch.arange(x.shape[-1] // 2, device=x.device, dtype=exact)  # (D/2,)
+    frequency = base ** _exponent(exponent, pair, x.shape[-1])  # (D/2,)
+    where = {
+        "given": positions,
+        "index": torch.arange(len(positions), device=x.device),
+        "from-first": positions - positions[0],
+        "plus-one": positions + 1,
+    }[place]  # (T,)
+    time = where.to(exact)[:, None]  # (T, 1)
+    if precision == "positions-input":
+        time = time.to(x.dtype).to(exact)
+    elif precision != "exact":
+        narrow = torch.bfloat16 if precision == "bfloat16" else x.dtype
+        return (time.to(narrow) * frequency.to(narrow)).to(exact)  # (T, D/2)
+    return time * frequency  # (T, D/2)
+
+
+def _turned(a: Tensor, b: Tensor, cos: Tensor, sin: Tensor, turn: str) -> tuple[Tensor, Tensor]:
+    """The pair (a, b) after its rotation."""
+    if turn == "clockwise":
+        return a * cos + b * sin, b * cos - a * sin
+    if turn == "sign-lost":
+        return a * cos + b * sin, b * cos + a * sin
+    if turn == "cos-sin-swapped":
+        return a * sin - b * cos, a * cos + b * sin
+    if turn == "second-kept":
+        return a * cos - b * sin, b
+    first, second = a * cos - b * sin, a * sin + b * cos
+    if turn == "overwritten":
+        return first, first * sin + b * cos
+    if turn == "twice":
+        return first * cos - second * sin, first * sin + second * cos
+    return first, second
+
+
+def apply_rope(
+    x: Tensor,
+    positions: Tensor,
+    base: float = 10000.0,
+    *,
+    pairing: str = "half-split",
+    turn: str = "counter-clockwise",
+    exponent: str = "right",
+    base_used: str = "given",
+    place: str = "given",
+    precision: str = "exact",
+) -> Tensor:
+    """Rotary embedding of x (B, H, T, D); as the reference.
+
+    pairing    half-split; interleaved; or mixed: halves rotated by an interleaved angle table
+    turn       counter-clockwise, clockwise, sign-lost, cos-sin-swapped, twice, second-kept (b is
+               not rotated), overwritten (b is rotated with the a just written)
+    exponent   of the base: right, halved, doubled, from-one, linspace, positive, zero
+    base_used  given, or default: 10000 whatever is given
+    place      the positions given, index (0, 1, ...), from-first (less the first), plus-one
+    precision  of the angles: exact, bfloat16, input (x's dtype), positions-input
+    """
+    base = base if base_used == "given" else 10000.0
+    angles = _angles(x, positions, base, exponent, place, precision)  # (T, D/2)
+    if pairing == "mixed":
+        angle_a, angle_b = angles.repeat_interleave(2, dim=-1).chunk(2, dim=-1)  # (T, D/2)
+    else:
+        angle_a, angle_b = angles, angles
+    if pairing == "interleaved":
+        a, b = x[..., 0::2], x[..., 1::2]  # (B, H, T, D/2)
+    else:
+        a, b = x.chunk(2, dim=-1)  # (B, H, T, D/2)
+    first, _ = _turned(a, b, angle_a.cos().to(x.dtype), angle_a.sin().to(x.dtype), turn)
+    _, second = _turned(a, b, angle_b.cos().to(x.dtype), angle_b.sin().to(x.dtype), turn)
+    if pairing == "interleaved":
+        return torch.stack([first, second], dim=-1).flatten(start_dim=-2)  # (B, H, T, D)
+    return torch.cat([first, second], dim=-1)  # (B, H, T, D)
+
+
+MISTAKES: Mistakes = {
+    "apply_rope": {
+        "rope-interleaved": {"pairing": "interleaved"},
+        "rope-mixed": {"pairing": "mixed"},
+        "rope-clockwise": {"turn": "clockwise"},
+        "rope-sign-lost": {"turn": "sign-lost"},
+        "rope-cos-sin-swapped": {"turn": "cos-sin-swapped"},
+        "rope-twice": {"turn": "twice"},
+        "rope-second-half-kept": {"turn": "second-kept"},
+        "rope-half-overwritten": {"turn": "overwritten"},
+        "rope-exponent-halved": {"exponent": "halved"},
+        "rope-exponent-doubled": {"exponent": "doubled"},
+        "rope-exponent-from-one": {"exponent": "from-one"},
+        "rope-exponent-linspace": {"exponent": "linspace"},
+        "rope-exponent-sign": {"exponent": "positive"},
+        "rope-one-frequency": {"exponent": "zero"},
+        "rope-base-ignored": {"base_used": "default"},
+        "rope-positions-ignored": {"place": "index"},
+        "rope-positions-from-zero": {"place": "from-first"},
+        "rope-position-plus-one": {"place": "plus-one"},
+        "rope-angles-bfloat16": {"precision": "bfloat16"},
+        "rope-angles-input-dtype": {"precision": "input"},
+        "rope-positions-input-dtype": {"precision": "positions-input"},
+    }
+}

@@ -1,0 +1,73 @@
+"""The family of `stable-softmax`."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from reference.mistakes.core import Mistakes, exp32
+
+
+def softmax(
+    x: Tensor,
+    dim: int = -1,
+    *,
+    shift: str = "max",
+    axis: str = "given",
+    hidden_rows: str = "zero",
+    epsilon: float = 0.0,
+    returned: str = "weights",
+    inf: str = "hidden",
+) -> Tensor:
+    """Softmax along `dim`, any shape.
+
+    shift        what is subtracted: max, none, the max of the whole tensor, absolute (max of
+                 |x|), or mean
+    axis         given, last, first, or all: what is normalised
+    hidden_rows  what a row of -inf gives: zero, nan, or uniform
+    epsilon      added to the normaliser
+    returned     weights, log (their logarithm), or exp (not normalised)
+    inf          hidden, or zero: -inf read as the logit 0
+    """
+    if inf == "zero":
+        x = x.masked_fill(x == -torch.inf, 0.0)
+    dims = {"given": (dim,), "last": (-1,), "first": (0,), "all": tuple(range(x.ndim))}[axis]
+    empty = torch.all(x == -torch.inf, dim=dims, keepdim=True)  # one entry a row
+    shifted = {
+        "max": lambda: x - x.amax(dim=dims, keepdim=True),
+        "none": lambda: x,
+        "whole": lambda: x - x.max(),
+        "absolute": lambda: x - x.abs().amax(dim=dims, keepdim=True),
+        "mean": lambda: x - x.mean(dim=dims, keepdim=True),
+    }[shift]()
+    raised = exp32(shifted)
+    total = raised.sum(dim=dims, keepdim=True) + epsilon
+    out = {
+        "weights": lambda: raised / total,
+        "log": lambda: shifted - total.log(),
+        "exp": lambda: raised,
+    }[returned]()
+    if hidden_rows == "uniform":
+        count = torch.ones_like(x).sum(dim=dims, keepdim=True)
+        return torch.where(empty, 1.0 / count, out)
+    fill = torch.nan if hidden_rows == "nan" else 0.0
+    return out.masked_fill(empty, fill)
+
+
+MISTAKES: Mistakes = {
+    "softmax": {
+        "softmax-overflow": {"shift": "none"},
+        "softmax-global-max": {"shift": "whole"},
+        "softmax-absolute-max": {"shift": "absolute"},
+        "softmax-mean-subtracted": {"shift": "mean"},
+        "softmax-last-dim": {"axis": "last"},
+        "softmax-first-dim": {"axis": "first"},
+        "softmax-over-whole-tensor": {"axis": "all"},
+        "all-hidden-nan": {"hidden_rows": "nan"},
+        "all-hidden-uniform": {"hidden_rows": "uniform"},
+        "softmax-large-epsilon": {"epsilon": 1e-3},
+        "softmax-log-returned": {"returned": "log"},
+        "softmax-not-normalised": {"returned": "exp"},
+        "softmax-inf-as-zero": {"inf": "zero"},
+    }
+}

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import pytest
+from conftest import Drill, right_answer
+
+from drills.store import Store
+
+JACOBIAN = "derive-softmax-jacobian"
+
+
+def show(drill: Drill, question: str = "kv-cache-size", seed: int = 5) -> dict:
+    return drill("show", question, "--seed", str(seed), "--json").json
+
+
+def test_the_right_number_passes_and_is_remembered(drill: Drill):
+    shown = show(drill)
+    ran = drill("answer", shown["id"], right_answer(shown), "--json")
+    assert (ran.code, ran.json["verdict"], ran.json["seed"]) == (0, "passed", 5)
+    assert "parts" in ran.json
+    assert "checks" not in ran.json
+    attempt = Store(drill.home, print).attempts(shown["id"])[0]
+    assert (attempt.verdict, attempt.seed) == ("passed", 5)
+    assert attempt.seconds is not None
+
+
+def test_a_wrong_number_fails_and_ends_with_what_to_do(drill: Drill):
+    shown = show(drill)
+    wrong = str(float(right_answer(shown)) / 2)
+    ran = drill("answer", shown["id"], wrong)
+    assert ran.code == 1
+    assert "wrong answer" in ran.out
+    assert "drill hint kv-cache-size" in ran.out.rstrip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--seed", "5", JACOBIAN, "-p_i p_j"),
+        (JACOBIAN, "-p_i p_j", "--seed", "5"),
+        (JACOBIAN, "--seed", "5", "--", "-p_i p_j"),
+        (JACOBIAN, "--seed=5", "-3"),
+        (JACOBIAN, "-se"),
+        (JACOBIAN, "-h"),
+    ],
+)
+def test_text_may_begin_with_a_minus_sign(drill: Drill, arguments: tuple[str, ...]):
+    ran = drill("answer", *arguments, "--json") if "--" not in arguments else None
+    if ran is None:
+        ran = drill("answer", "--json", *arguments)
+    assert ran.code == 1, ran.err
+    assert ran.json["question"] == JACOBIAN
+    stored = Store(drill.home, print).facts()["attempts"][0]["source"]
+    expected = next(a for a in reversed(arguments) if a.startswith("-") and "seed" not in a)
+    assert stored == expected
+
+
+@pytest.mark.parametrize("way", ["argument", "arguments", "pipe", "dash"])
+def test_several_parts_come_as_lines_or_as_arguments(drill: Drill, way: str):
+    lines = ["p_i (1 - p_i)", "-p_i p_j", "0"]
+    text = "\n".join(lines)
+    ran = {
+        "argument": lambda: drill("answer", JACOBIAN, text, "--json"),
+        "arguments": lambda: drill("answer", JACOBIAN, *lines, "--json"),
+        "pipe": lambda: drill("answer", JACOBIAN, "--json", stdin=text),
+        "dash": lambda: drill("answer", JACOBIAN, "-", "--json", stdin=text),
+    }[way]()
+    assert (ran.code, ran.json["verdict"]) == (0, "passed")
+
+
+def test_words_need_no_quotes(drill: Drill):
+    shown = show(drill)
+    ran = drill("answer", shown["id"], right_answer(shown), "B", "--json")
+    assert ran.json["verdict"] == "passed"
+
+
+def test_a_question_with_numbers_must_have_been_shown(drill: Drill):
+    ran = drill("answer", "kv-cache-size", "3 GB")
+    assert ran.code == 2
+    assert "drill show kv-cache-size" in ran.err
+    assert Store(drill.home, print).attempts() == []
+
+
+def test_after_a_wrong_answer_the_numbers_are_new(drill: Drill):
+    shown = drill("next", "--kind", "compute", "--json").json
+    assert drill("answer", shown["id"], "1").code == 1
+    seeds = {drill("show", shown["id"], "--json").json["seed"] for _ in range(2)}
+    assert shown["seed"] not in seeds
+    assert len(seeds) == 1
+
+
+def test_a_wrong_choice_ends_the_sitting_since_its_report_tells_all(drill: Drill):
+    ran = drill("list", "--kind", "choice", "--json")
+    question = ran.json["questions"][0]["id"]
+    options = drill("show", question, "--json").json["options"]
+    verdicts = {}
+    for letter in "abcdefghi"[: len(options)]:
+        verdicts[letter] = drill("answer", question, letter, "--json").json["verdict"]
+    assert set(verdicts.values()) - {"passed"}
+    store = Store(drill.home, print)
+    assert len(store.reviews(question)) == 1
+    assert store.reviews(question)[0].rating == (3 if verdicts["a"] == "passed" else 1) or (
+        verdicts["a"] == "passed"
+    )
+
+
+def test_prose_is_left_to_review_off_a_terminal(drill: Drill):
+    kinds = drill("list", "--kind", "explain", "--json").json["questions"]
+    if not kinds:
+        pytest.skip("the bank has no explain question")
+    question = kinds[0]["id"]
+    shown = drill("show", question, "--json").json
+    assert len({part["asks"] for part in shown["parts"]}) == 1  # the rubric is not told
+    ran = drill("answer", question, "Something about attention.", "--json")
+    assert ran.code == 1
+    assert ran.json["verdict"] in ("needs_review", "wrong_answer", "partial")
+
+
+def test_one_review_a_sitting_however_often_it_is_passed(drill: Drill):
+    shown = show(drill)
+    for _ in range(3):
+        assert drill("answer", shown["id"], right_answer(shown)).code == 0
+    store = Store(drill.home, print)
+    assert len(store.attempts()) == 3
+    assert len(store.reviews()) == 1
+
+
+def test_hints_come_one_by_one_and_lower_the_rating(drill: Drill):
+    shown = show(drill)
+    hints = [drill("hint", shown["id"], "--json").json for _ in range(shown["hints"] + 1)]
+    assert [hint["number"] for hint in hints] == [
+        *range(1, shown["hints"] + 1),
+        shown["hints"],
+    ]
+    assert len({hint["hint"] for hint in hints}) == shown["hints"]
+    assert drill("answer", shown["id"], right_answer(shown)).code == 0
+    assert [r.rating for r in Store(drill.home, print).reviews()] == [2]
+
+
+def test_seeing_the_solution_counts_as_giving_up(drill: Drill):
+    shown = show(drill)
+    ran = drill("solution", shown["id"])
+    assert ran.code == 0
+    assert shown["id"] in ran.out
+    assert drill("answer", shown["id"], right_answer(shown)).code == 0
+    assert [r.rating for r in Store(drill.home, print).reviews()] == [1]
+
+
+def test_skipping_after_failures_counts_as_giving_up_and_before_them_not(drill: Drill):
+    shown = drill("next", "--kind", "compute", "--json").json
+    assert drill("skip").code == 0
+    assert Store(drill.home, print).reviews() == []
+    shown = drill("next", "--kind", "compute", "--json").json
+    assert drill("answer", shown["id"], "1").code == 1
+    assert drill("skip").code == 0
+    assert [r.rating for r in Store(drill.home, print).reviews()] == [1]
+
+
+def test_every_solution_can_be_shown(drill: Drill):
+    for row in drill("list", "--json").json["questions"]:
+        ran = drill("solution", row["id"])
+        assert ran.code == 0, ran.err
+        assert "drill next" in ran.out.rstrip().splitlines()[-1]
+        assert "{" not in ran.out.replace("\\frac{", "") or row["kind"] in ("code", "debug")

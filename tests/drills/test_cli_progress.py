@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Drill, right_answer
+
+from drills.options import KINDS
+
+
+def practise(drill: Drill) -> None:
+    for seed in ("5", "6"):
+        shown = drill("show", "kv-cache-size", "--seed", seed, "--json").json
+        wrong = str(float(right_answer(shown)) / 2)
+        assert drill("answer", "kv-cache-size", wrong).code == 1
+    assert drill("answer", "kv-cache-size", right_answer(shown)).code == 0
+
+
+def test_stats_counts_what_was_done_and_the_mistakes_made(drill: Drill):
+    practise(drill)
+    found = drill("stats", "--json").json
+    assert (found["attempts"], found["passes"], found["days"], found["streak"]) == (3, 1, 1, 1)
+    topic = {row["topic"]: row for row in found["topics"]}["kv-cache"]
+    assert (topic["tried"], topic["passed"]) == (1, 1)
+    assert found["mistakes"][0]["times"] == 2
+    assert found["next_due"]["question"] == "kv-cache-size"
+    page = drill("stats").out
+    assert found["mistakes"][0]["title"][:40] in page
+    assert "drill next" in page.rstrip().splitlines()[-1]
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_export_and_import_carry_all_progress_to_another_machine(make_drill):
+    here, there = make_drill("here"), make_drill("there")
+    practise(here)
+    assert here("export", "all.json").code == 0
+    text = (here.work / "all.json").read_text()
+    for _ in range(2):
+        assert there("import", "-", stdin=text).code == 0
+    assert there("stats", "--json").json == here("stats", "--json").json
+    ours, theirs = json.loads(here("export").out), json.loads(there("export").out)
+    for table in ("attempts", "reviews", "events"):
+        assert ours[table] == theirs[table]
+    assert there("list", "--json").json == here("list", "--json").json
+
+
+def test_reset_gives_a_fresh_schedule_and_keeps_the_attempts(drill: Drill):
+    practise(drill)
+    assert drill("reset", "kv-cache-size").code == 0
+    row = next(
+        row for row in drill("list", "--json").json["questions"] if row["id"] == "kv-cache-size"
+    )
+    assert (row["status"], row["due"], row["attempts"]) == ("new", None, 3)
+
+
+def test_doctor_is_pasteable_and_honest(drill: Drill):
+    ran = drill("doctor")
+    assert ran.code == 0, ran.out
+    for word in ("torch", "Python", "SQLite", "integrity ok", "no file or network sandbox"):
+        assert word in ran.out
+    found = drill("doctor", "--json").json
+    assert found["usable"]
+    assert found["database"]["integrity"] == "ok"
+    assert found["bank"]["questions"] == len(drill("list", "--json").json["questions"])
+
+
+def test_doctor_imports_no_torch(drill: Drill):
+    assert "torch" not in drill("doctor", PYTHONPROFILEIMPORTTIME="1").err.replace("torchgen", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_question_file_has_a_valid_form(drill: Drill, kind: str, tmp_path: Path):
+    from questions.loader import load_file
+
+    ran = drill("bank", "new", f"my-{kind}", "--kind", kind, "--bank", str(tmp_path))
+    assert ran.code == 0, ran.err
+    path = tmp_path / "attention" / f"my-{kind}.yaml"
+    question = load_file(path)
+    assert (question.id, question.kind) == (f"my-{kind}", kind)
+    again = drill("bank", "new", f"my-{kind}", "--kind", kind, "--bank", str(tmp_path))
+    assert again.code == 2
+    assert drill("bank", "new", "No Name", "--kind", kind).code == 2
+
+
+def test_the_schema_is_json_and_knows_every_kind(drill: Drill):
+    ran = drill("bank", "schema")
+    assert ran.code == 0
+    assert json.loads(ran.out)["$schema"]
+    assert all(f'"{kind}"' in ran.out for kind in KINDS)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from facts import START, at, review
+
+from drills.schedule import AGAIN, EASY, GOOD, HARD, rate_pass, replay
+
+
+@pytest.mark.parametrize(
+    ("failures", "hints", "seconds", "rating"),
+    [
+        (0, 0, None, GOOD),  # how long it took is not known
+        (0, 0, 299.0, EASY),  # under half of ten minutes
+        (0, 0, 301.0, GOOD),
+        (1, 0, 60.0, GOOD),  # not at the first try
+        (2, 0, 60.0, GOOD),
+        (3, 0, 60.0, HARD),
+        (0, 1, 60.0, HARD),
+    ],
+)
+def test_a_pass_is_rated_by_failures_hints_and_pace(failures, hints, seconds, rating):
+    assert rate_pass(failures, hints, seconds, par_minutes=10).rating == rating
+
+
+def test_intervals_are_whole_days_and_grow_with_the_rating():
+    dues = [replay("rope", [review(r, START)])[0].due - START for r in (AGAIN, HARD, GOOD, EASY)]
+    assert dues == sorted(dues)
+    assert dues[0] == timedelta(days=1)
+    assert dues[3] > dues[2] > dues[0]
+    assert all(due.seconds == 0 for due in dues)
+
+
+def test_passing_when_due_lengthens_the_interval_and_giving_up_shortens_it():
+    first = replay("rope", [review(GOOD, START)])[0]
+    kept = replay("rope", [review(GOOD, START), review(GOOD, first.due)])[0]
+    lost = replay("rope", [review(GOOD, START), review(AGAIN, first.due)])[0]
+    assert kept.due - first.due > first.due - START > lost.due - first.due
+    assert (kept.reviews, kept.lapses, lost.lapses) == (2, 0, 1)
+
+
+def test_the_same_reviews_give_the_same_card_each_time():
+    reviews = [review(GOOD, START), review(HARD, at(days=2)), review(EASY, at(days=9))]
+    assert replay("rope", reviews) == replay("rope", reviews)

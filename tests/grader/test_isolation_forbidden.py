@@ -1,0 +1,165 @@
+"""Operations that a question rules out are refused at the dispatcher, by whatever name."""
+
+from __future__ import annotations
+
+import pytest
+from isolation_harness import call, submit, tensor
+
+Q = tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+HEAD = "import torch, torch.nn as nn\nimport torch.nn.functional as F\n"
+FUSED = [
+    "F.scaled_dot_product_attention(q, q, q)",
+    "torch._C._nn.scaled_dot_product_attention(q, q, q)",
+    "torch.ops.aten.scaled_dot_product_attention(q, q, q)",
+    "torch.ops.aten.scaled_dot_product_attention.default(q, q, q)",
+    "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, q, q)[0]",
+    "torch.ops.aten._scaled_dot_product_attention_math(q, q, q)[0]",
+    "getattr(F, 'scaled_dot' + '_product_attention')(q, q, q)",
+    "torch._C._jit_get_operation('aten::scaled_dot_product_attention')[0](q, q, q)",
+    "torch.vmap(F.scaled_dot_product_attention)(q, q, q)",
+    "torch.inference_mode()(F.scaled_dot_product_attention)(q, q, q)",
+    "F.scaled_dot_product_attention(q.clone().requires_grad_(), q, q)",
+    "torch.autocast('cpu')(F.scaled_dot_product_attention)(q, q, q)",
+    "nn.MultiheadAttention(2, 1)(q[0], q[0], q[0])[0][None]",
+    "nn.MultiheadAttention(2, 1).eval()(q[0], q[0], q[0], need_weights=False)[0][None]",
+    "nn.TransformerEncoderLayer(2, 1, 4)(q[0])[None]",
+]
+
+
+@pytest.mark.parametrize("expression", FUSED)
+def test_fused_attention_is_refused_also_when_the_refusal_is_caught(expression: str) -> None:
+    source = (
+        f"{HEAD}def f(q):\n    try:\n        return {expression}\n"
+        "    except Exception:\n        return (q @ q.mT).softmax(-1) @ q\n"
+    )
+    loaded, called = submit(source, call(Q))
+    assert loaded.status == "returned"
+    assert called.status == "forbidden"
+    assert called.line == 5
+    assert "attention" in called.detail["op"] or called.detail["op"].startswith("nn.")
+    assert called.detail["instead_of"] == "returned"
+
+
+def test_a_refusal_that_is_not_caught_says_what_is_ruled_out() -> None:
+    source = f"{HEAD}sdpa = F.scaled_dot_product_attention\ndef f(q):\n    return sdpa(q, q, q)\n"
+    _, called = submit(source, call(Q))
+    assert called.status == "forbidden"
+    assert called.error.endswith("this problem rules out scaled_dot_product_attention")
+    assert called.detail["op"] == "scaled_dot_product_attention"
+    assert called.line == 5
+
+
+def test_a_refusal_before_a_death_is_still_one() -> None:
+    source = (
+        f"{HEAD}import os\ndef f(q):\n    try: F.scaled_dot_product_attention(q, q, q)\n"
+        "    finally: os._exit(0)\n"
+    )
+    _, called, again = submit(source, call(Q), call(Q))
+    assert called.status == "forbidden"
+    assert called.detail["instead_of"] == "died"
+    assert again.detail == {"already": True}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from torch.nn.attention.flex_attention import flex_attention",
+        "import torch.nn.attention.flex_attention",
+        "import importlib; importlib.import_module('torch.nn.attention.flex_attention')",
+        "exec('import flash_attn')",
+        "import xformers",
+    ],
+)
+def test_other_attention_is_refused_on_import(statement: str) -> None:
+    source = f"try:\n    {statement}\nexcept Exception: pass\ndef f(q): return q\n"
+    (loaded,) = submit(source)
+    assert loaded.status == "forbidden"
+    assert loaded.detail["op"].startswith("import ")
+
+
+def test_mentions_softmax_and_ordinary_operations_are_welcome() -> None:
+    source = (
+        f'{HEAD}"""Not F.scaled_dot_product_attention(q, k, v), and no flash_attn."""\n'
+        "# nn.MultiheadAttention would do it\n"
+        "from torch.nn.attention import SDPBackend\n"
+        "NAMES = ['scaled_dot_product_attention', F.scaled_dot_product_attention]\n"
+        "layer = nn.MultiheadAttention(2, 1)\n"
+        "def f(q):\n    p = F.softmax(torch.einsum('bhtd,bhsd->bhts', q, q), -1)\n"
+        "    p = p + 0 * torch.softmax(q, -1) + 0 * q.log_softmax(-1) + 0 * nn.Softmax(-1)(q)\n"
+        "    return F.dropout(p, 0.0) @ q\n"
+    )
+    loaded, called = submit(source, call(Q))
+    assert (loaded.status, called.status) == ("returned", "returned"), (loaded, called)
+    assert called.stdout == loaded.stdout == ""
+
+
+SOFTMAX = [
+    "torch.softmax(q, -1)",
+    "q.softmax(-1)",
+    "F.softmax(q, -1, dtype=torch.float64).float()",
+    "nn.Softmax(-1)(q)",
+    "q.log_softmax(-1).exp()",
+    "torch.special.softmax(q, -1)",
+    "torch.ops.aten._softmax(q, -1, False)",
+    "(q - q.logsumexp(-1, keepdim=True)).exp()",
+    "torch.special.logsumexp(q, -1, keepdim=True) * q",
+    "F.softmin(-q, -1)",
+    "F.cross_entropy(q[0, 0], torch.tensor([0, 1])) * q",
+]
+
+
+@pytest.mark.parametrize("expression", SOFTMAX)
+def test_softmax_is_refused_where_it_is_ruled_out(expression: str) -> None:
+    source = f"{HEAD}def f(q):\n    return {expression}\n"
+    _, called = submit(source, call(Q), forbidden=["fused-attention", "softmax"])
+    assert called.status == "forbidden"
+    assert called.line == 4
+    _, called = submit(source, call(Q))
+    assert called.status == "returned", called
+
+
+def test_a_softmax_by_hand_is_welcome_where_torchs_is_ruled_out() -> None:
+    source = (
+        "def f(x):\n    e = (x - x.amax(-1, keepdim=True)).exp()\n"
+        "    return e / e.sum(-1, keepdim=True)\n"
+    )
+    given = call(Q, gradients=[0], cotangents=[Q])
+    _, called = submit(source, given, forbidden=["fused-attention", "softmax"])
+    assert (called.status, called.gradient_error) == ("returned", "")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "torch.autograd.grad((q * q).sum(), q)[0]",
+        "((q * q).sum().backward(), q.grad)[1]",
+        "torch.autograd.functional.vjp(lambda a: a * a, q, q)[1]",
+    ],
+)
+def test_autograd_is_refused_where_it_is_ruled_out(expression: str) -> None:
+    source = f"{HEAD}def f(q):\n    q = q.clone().requires_grad_()\n    return {expression}\n"
+    _, called = submit(source, call(Q), forbidden=["autograd"])
+    assert called.status == "forbidden"
+    assert called.detail["op"] == "autograd"
+    _, called = submit(source, call(Q), forbidden=[])
+    assert called.status == "returned", called
+
+
+def test_the_override_works_on_this_torch_and_the_dispatch_mode_stands_in_for_it() -> None:
+    override = (
+        "import sys\nforbidden = sys.modules['drill_child.forbidden']\n"
+        "def f(q):\n    kept = [type(k).__name__ for k in forbidden._kept]\n"
+        "    assert '_RefusingMode' not in kept and len(kept) == 3, kept\n    return q\n"
+    )
+    assert submit(override, call(Q))[1].status == "returned"
+    mode = (
+        f"{HEAD}import sys\nforbidden = sys.modules['drill_child.forbidden']\n"
+        "def f(q):\n"
+        "    forbidden._override = lambda names: False\n"
+        "    guard = sys.meta_path[0]\n"
+        "    forbidden.install(['softmax'], guard)\n"
+        "    try: torch.softmax(q, -1)\n    except forbidden.ForbiddenOperation: pass\n"
+        "    return q\n"
+    )
+    _, called = submit(mode, call(Q), forbidden=[])
+    assert (called.status, called.detail.get("op")) == ("forbidden", "_softmax"), called

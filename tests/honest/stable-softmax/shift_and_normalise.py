@@ -1,0 +1,9 @@
+import torch
+
+
+def softmax(x, dim=-1):
+    top = x.amax(dim=dim, keepdim=True)
+    top = torch.where(torch.isinf(top), torch.zeros_like(top), top)
+    e = torch.exp(x - top)
+    total = e.sum(dim=dim, keepdim=True)
+    return torch.where(total > 0, e / total, torch.zeros_like(e))

@@ -1,0 +1,14 @@
+import torch
+
+
+def gqa(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads):
+    B, T, _ = x.shape
+    D = w_q.shape[0] // n_heads
+    R = n_heads // n_kv_heads
+    q = (x @ w_q.T).view(B, T, n_kv_heads, R, D)
+    k = (x @ w_k.T).view(B, T, n_kv_heads, D)
+    v = (x @ w_v.T).view(B, T, n_kv_heads, D)
+    s = torch.einsum("bigrd,bjgd->bgrij", q, k)
+    s = s.masked_fill(~torch.ones(T, T, dtype=torch.bool, device=x.device).tril(), -torch.inf)
+    y = torch.einsum("bgrij,bjgd->bigrd", s.softmax(-1), v)
+    return y.reshape(B, T, -1) @ w_o.T

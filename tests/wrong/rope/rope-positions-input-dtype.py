@@ -1,0 +1,11 @@
+import torch
+
+
+def apply_rope(x, positions, base=10000.0):
+    half = x.shape[-1] // 2
+    t = positions.to(x.dtype)
+    freq = base ** (-torch.arange(half, device=x.device).float() / half)
+    angle = t.float()[:, None] * freq[None, :]
+    cos, sin = angle.cos(), angle.sin()
+    a, b = x[..., :half].float(), x[..., half:].float()
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1).to(x.dtype)

@@ -30,6 +30,11 @@ class App:
     def store(self) -> Store:
         return Store(home.home(), say)
 
+    def close(self) -> None:
+        """Close the database, if it was opened: its log is then merged into the one file."""
+        if "store" in self.__dict__:
+            self.store.close()
+
     @cached_property
     def bank(self) -> Path | None:
         """Another bank than the one that comes with drill, for authors: DRILL_BANK."""

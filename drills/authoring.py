@@ -11,6 +11,7 @@ from drills.app import CODE_KINDS
 from drills.errors import GRADER_ERROR, UNUSABLE, USAGE, DrillError
 
 if TYPE_CHECKING:
+    from grader.session import Grader
     from questions.findings import Finding
 
 HONEST_WANTED = 3  # right answers that a question's grader must be tried with
@@ -48,42 +49,63 @@ def honest_answers(root: Path, question_id: str) -> dict[str, bytes]:
 def prove(
     root: Path, seeds: Iterable[int], say: Callable[[str], None] | None
 ) -> list[dict[str, Any]]:
-    """The proof of power for each code question below `root`; `say` hears how far it is.
+    """The proof of power for each question below `root`; `say` hears how far it is.
 
-    Each is {"question", "ok", "honest", "findings", "table"}.
+    Each is {"question", "ok", "honest", "findings", "table"}; the last two of a question without
+    code are what `grader.answers.proof` found, and empty.
     """
-    from grader.session import Grader, GraderFault
+    from grader.answers import proof as answers
+    from grader.session import Grader
     from questions.loader import load_bank
 
     bank = [question.model_dump(mode="json") for question in load_bank(root).values()]
-    code = [question for question in bank if question["kind"] in CODE_KINDS]
     seeds, mistakes = list(seeds), _mistakes(root)
     proofs = []
     with Grader() as grader:
-        for number, question in enumerate(code, 1):
+        for number, question in enumerate(bank, 1):
             if say is not None:
-                say(f"proving {question['id']} ({number} of {len(code)})")
-            honest = honest_answers(root, question["id"])
-            try:
-                proof = grader.prove(question, honest, seeds, mistakes)
-            except GraderFault as fault:
-                raise DrillError(f"{question['id']}: {fault}\n{fault.log}", GRADER_ERROR) from fault
-            findings = [str(finding) for finding in proof["findings"]]
-            if len(honest) < HONEST_WANTED:
-                findings.append(
-                    f"{len(honest)} right answers to try it with: write {HONEST_WANTED} or more, "
-                    f"in different styles, to honest/{question['id']}/"
-                )
-            proofs.append(
-                {
-                    "question": question["id"],
-                    "ok": not findings,
-                    "honest": len(honest),
-                    "findings": findings,
-                    "table": proof["table"],
-                }
-            )
+                say(f"proving {question['id']} ({number} of {len(bank)})")
+            if question["kind"] in CODE_KINDS:
+                proofs.append(_prove_code(grader, root, question, seeds, mistakes))
+            else:
+                found = answers.findings(question)
+                proofs.append(_proof(question, found, honest=0, table=[]))
     return proofs
+
+
+def _proof(
+    question: dict[str, Any], findings: list[str], honest: int, table: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "question": question["id"],
+        "ok": not findings,
+        "honest": honest,
+        "findings": findings,
+        "table": table,
+    }
+
+
+def _prove_code(
+    grader: Grader,
+    root: Path,
+    question: dict[str, Any],
+    seeds: list[int],
+    mistakes: dict[str, dict[str, str]],
+) -> dict[str, Any]:
+    from grader.session import GraderFault
+
+    honest = honest_answers(root, question["id"])
+    try:
+        proof = grader.prove(question, honest, seeds, mistakes)
+    except GraderFault as fault:
+        raise DrillError(f"{question['id']}: {fault}\n{fault.log}", GRADER_ERROR) from fault
+    findings = [str(finding) for finding in proof["findings"]]
+    if len(honest) < HONEST_WANTED:
+        findings.append(
+            f"{len(honest)} right answers to try it with: write {HONEST_WANTED} or more, "
+            f"in different styles, to honest/{question['id']}/"
+        )
+    return _proof(question, findings, len(honest), proof["table"])
 
 
 def _mistakes(root: Path) -> dict[str, dict[str, str]]:
@@ -112,10 +134,10 @@ def print_proofs(proofs: list[dict[str, Any]]) -> None:
             (
                 Text("proved", style=look.GOOD) if proof["ok"] else Text("open", style=look.BAD),
                 Text(proof["question"], style=look.BOLD),
-                f"{len(proof['table'])}",
+                f"{len(proof['table'])}" if weakest else "",
                 f"{weakest['margin']:,.3g}" if weakest else "",
                 str(weakest["answer"]) if weakest else "",
-                f"{proof['honest']}",
+                f"{proof['honest']}" if weakest else "",
             )
         )
     out = look.out()

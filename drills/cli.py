@@ -92,7 +92,9 @@ def cli(ctx: click.Context) -> None:
     """Practice for interviews on attention and LLM inference."""
     from drills.app import App
 
-    ctx.obj = App()
+    app = App()
+    ctx.obj = app
+    ctx.call_on_close(app.close)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -135,7 +137,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             raise
         return _fail(
             f"drill hit a fault of its own (not yours): {type(error).__name__}: {error}\n"
-            "Nothing was recorded against you. DRILL_DEBUG=1 shows the details.",
+            "DRILL_DEBUG=1 shows the details.",
             GRADER_ERROR,
         )
 

@@ -17,7 +17,11 @@ def to_text(moment: datetime) -> str:
 
 def from_text(text: str) -> datetime:
     """Raises ValueError for anything but what `to_text` writes."""
-    return datetime.strptime(text, _FORM).replace(tzinfo=timezone.utc)
+    # strptime would import locale and calendar: 3 ms of each start.
+    moment = datetime.fromisoformat(text[:-1]).replace(tzinfo=timezone.utc)
+    if to_text(moment) != text:
+        raise ValueError(f"{text!r} is not a moment as written here")
+    return moment
 
 
 def in_words(span: timedelta) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 from typing import TYPE_CHECKING
 
 from drills import serving, submit, workspace
 from drills.app import App
+from drills.errors import DrillError
 from drills.screen.console import say
 
 if TYPE_CHECKING:
@@ -93,6 +92,10 @@ def review(served: Served, report: Report) -> Report:
     open_parts = [part for part in report.parts if part.verdict == "needs_review"]
     if not open_parts:
         return report
+    from rich.text import Text
+
+    from drills.screen.console import out
+    from drills.screen.markdown import wrap
     from drills.screen.safe import safe
     from grader import answers
 
@@ -100,10 +103,12 @@ def review(served: Served, report: Report) -> Report:
     print(f"\n {count} point{'s' if count > 1 else ''} for you to judge. Did your answer say:\n")
     said: dict[str, bool] = {}
     for part in open_parts:
+        for line in wrap(Text(safe(part.asks or part.id)), out().width, " · "):
+            out().print(line)
         reply = ""
         while reply not in ("y", "n", "yes", "no"):
             try:
-                reply = input(f" {safe(part.asks or part.id)} [y/n] ").strip().lower()
+                reply = input("   [y/n] ").strip().lower()
             except EOFError:
                 print()
                 return report
@@ -126,6 +131,7 @@ def answer_loop(app: App, served: Served) -> None:
         except Said as said:
             if _obey(app, served, said.word):
                 return
+            print()
             continue
         report = review(served, submit.grade_text(app, served, given))
         outcome = submit.record(app, served.question, report, given)
@@ -149,7 +155,6 @@ def _obey(app: App, served: Served, word: str) -> bool:
 
         number, text = next_hint(app, served)
         print_hint(served, number, text, in_place=True)
-        print()
         return False
     if word == "solution":
         from drills.commands.solution import show_solution
@@ -186,7 +191,11 @@ def code_loop(app: App, served: Served, starter: workspace.Starter) -> None:
             if word == "edit" and editor:
                 _edit(editor, str(starter.path))
             elif word == "grade":
-                source, name = workspace.read_source(str(starter.path))
+                try:
+                    source, name = workspace.read_source(str(starter.path))
+                except DrillError as error:  # the learner is told, and stays
+                    say(f" {error}")
+                    continue
                 report = submit.grade_source(
                     app, grader, served.question, source, serving.draw_seed(), name
                 )
@@ -208,6 +217,9 @@ def code_loop(app: App, served: Served, starter: workspace.Starter) -> None:
 
 
 def _edit(editor: str, path: str) -> None:
+    import shlex
+    import subprocess
+
     try:
         subprocess.call([*shlex.split(editor), path])
     except (OSError, ValueError) as error:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from drills.app import App
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
 KINDS = ("code", "debug", "compute", "derive", "trace", "choice", "explain")
@@ -23,6 +25,8 @@ kind_option = click.option("--kind", type=click.Choice(KINDS), help="Only this k
 
 def complete_ids(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
     """Question ids that begin with what was typed, with their titles."""
+    from click.shell_completion import CompletionItem
+
     try:
         index = App().index
     except Exception:
@@ -37,6 +41,9 @@ def complete_ids(_ctx: click.Context, _param: click.Parameter, typed: str) -> li
 def complete_topics(
     _ctx: click.Context, _param: click.Parameter, typed: str
 ) -> list[CompletionItem]:
+    """Topics that begin with what was typed."""
+    from click.shell_completion import CompletionItem
+
     try:
         questions = App().index.questions.values()
     except Exception:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from drills.store.rows import Card, Review
 
@@ -18,6 +18,7 @@ AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
 ONE_SITTING = timedelta(hours=12)  # what follows a review within this is practice, not a review
 _FAILURES_FOR_HARD = 3
 _EASY_SHARE_OF_PAR = 0.5
+_MOST_POINTS = 0.75
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,15 @@ def rate_pass(failures: int, hints: int, seconds: float | None, par_minutes: int
     return Rated(GOOD, "passed")
 
 
+def rate_told(kind: str, score: float) -> Rated:
+    """The rating of an answer that fell short where the report then told all: nothing is left to
+    find out in this sitting. `score` is in [0, 1]."""
+    return MOSTLY_RIGHT if kind == "explain" and score >= _MOST_POINTS else ANSWERED_WRONG
+
+
 GAVE_UP = Rated(AGAIN, "gave up")
-ANSWERED_WRONG = Rated(AGAIN, "answered wrong")  # the report of a choice tells all
+ANSWERED_WRONG = Rated(AGAIN, "not answered in full")  # where the report told the answer
+MOSTLY_RIGHT = Rated(HARD, "most points made")
 SAW_SOLUTION = Rated(AGAIN, "saw the solution")
 
 
@@ -57,8 +65,3 @@ def replay(question: str, reviews: Sequence[Review]) -> tuple[Card, str]:
     lapses = sum(review.rating == AGAIN for review in reviews)
     row = Card(question, card.due, reviews[-1].at, len(reviews), lapses)
     return row, json.dumps(card.to_dict(), sort_keys=True)
-
-
-def interval_after(reviews: Sequence[Review]) -> datetime:
-    """When the question is due after `reviews`."""
-    return replay("", reviews)[0].due

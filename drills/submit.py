@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from grader.session import Grader
 
 
+TELLS_ALL = ("choice", "explain")  # whose report shows the right options, or the points to make
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A graded, recorded submission.
@@ -59,8 +62,8 @@ def record(app: App, question: Question, report: Report, source: str) -> Outcome
         rated = schedule.rate_pass(
             sitting.failures, sitting.hints, seconds, int(question["minutes"])
         )
-    elif question["kind"] == "choice" and report.verdict in ("wrong_answer", "partial"):
-        rated = schedule.ANSWERED_WRONG
+    elif question["kind"] in TELLS_ALL and report.verdict in ("wrong_answer", "partial"):
+        rated = schedule.rate_told(question["kind"], report.score)
     app.store.record_attempt(
         report.to_json(),
         source,

@@ -179,11 +179,20 @@ class Grader:
         return str(self._ask("reproduce", request, question["seconds"]))
 
     def prove(
-        self, question: dict[str, Any], honest: Mapping[str, bytes], seeds: Sequence[int]
+        self,
+        question: dict[str, Any],
+        honest: Mapping[str, bytes],
+        seeds: Sequence[int],
+        mistakes: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """The proof of a question's power. Raises GraderFault."""
         encoded = {name: base64.b64encode(data).decode() for name, data in honest.items()}
-        request = {"question": question, "honest": encoded, "seeds": list(seeds)}
+        request = {
+            "question": question,
+            "honest": encoded,
+            "seeds": list(seeds),
+            "mistakes": dict(mistakes or {}),
+        }
         result: dict[str, Any] = self._ask("prove", request, question["seconds"])
         return result
 

@@ -20,7 +20,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path))
-@click.option("--quick", is_flag=True, help="Only the form, not the power of the code questions.")
+@click.option("--quick", is_flag=True, help="Only the form, not the power of the questions.")
 @click.option(
     "--seeds", type=click.IntRange(1, 1000), default=2, show_default=True, help="Seeds a proof."
 )
@@ -29,9 +29,9 @@ def command() -> None:
 def check(app: App, path: Path | None, quick: bool, seeds: int, as_json: bool) -> int:
     """Check the bank, or the question file or folder PATH.
 
-    First the form, a finding a line as file:line:column: message. Then for each code question
-    the proof of its power: known wrong answers are rejected by a wide margin, and right answers
-    written differently pass. Exit 0, or 1 with findings.
+    First the form, a finding a line as file:line:column: message. Then for each question the
+    proof of its power: known wrong answers are rejected (code by a wide margin) and named, and
+    right answers, for code in different styles, pass. Exit 0, or 1 with findings.
     """
     from drills import authoring
 

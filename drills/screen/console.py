@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -38,10 +38,16 @@ class Terminal:
         dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
         self.styled = (self.is_terminal or forced) and not dumb
         self.coloured = self.styled and not os.environ.get("NO_COLOR")
-        self.width = USUAL
-        if self.is_terminal or "COLUMNS" in os.environ:
-            columns = shutil.get_terminal_size((USUAL, 24)).columns
-            self.width = max(NARROWEST, min(WIDEST, columns))
+        self.width = max(NARROWEST, min(WIDEST, self._columns()))
+
+    def _columns(self) -> int:
+        named = os.environ.get("COLUMNS", "")
+        if named.isdecimal() and int(named) > 0:
+            return int(named)
+        try:
+            return os.get_terminal_size(self.stream.fileno()).columns or USUAL
+        except (OSError, ValueError):
+            return USUAL
 
     def print(self, line: str | Text = "") -> None:
         """One line, as it is: wrapping is done before, so that a command can be copied whole."""
@@ -60,7 +66,7 @@ class Terminal:
             ends |= {min(span.start, len(plain)), min(span.end, len(plain))}
         cuts = sorted(ends)
         parts = []
-        for start, end in zip(cuts, cuts[1:], strict=False):
+        for start, end in pairwise(cuts):
             named = [text.style, *(s.style for s in text.spans if s.start <= start < s.end)]
             style = Style.combine(Style.parse(str(name)) for name in named)
             if not self.coloured:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MARGIN = 10  # the width of the labels on the left
 _LONGEST_TRACEBACK = 12
 _LONGEST_OUTPUT = 6
-_MOST_FAILED = 8
+_MOST_NAMED = 8  # checks of one outcome
 _CODE_KINDS = ("code", "debug", "kernel")
 
 
@@ -129,12 +129,19 @@ def _mistakes(report: Report, width: int) -> list[Text]:
     lines: list[Text] = []
     for mistake in report.mistakes:
         lines.append(Text(""))
-        lines += wrap(Text(safe(mistake.title), style=look.BOLD), width, " ")
+        lines += wrap(Text(safe(_sentence(mistake.title)), style=look.BOLD), width, " ")
         if mistake.explanation:
             lines += render(mistake.explanation, width, indent=3)
         if mistake.hint:
             lines += render(mistake.hint, width, indent=3, style=look.DIM)
     return lines
+
+
+def _sentence(title: str) -> str:
+    """The family's mistakes are noun phrases ("attention with ..."); the others stand alone."""
+    if not title[:1].islower():
+        return title
+    return f"This is {title.rstrip('.')}."
 
 
 def _parts(parts: Iterable[Part], width: int) -> list[Text]:
@@ -192,10 +199,7 @@ def _checks(report: Report, width: int) -> list[Text]:
         return []
     lines = [Text("")]
     lines += _names("passed", _grouped(passed), look.GOOD, width)
-    titles = [check.title or check.id for check in failed]
-    if len(titles) > _MOST_FAILED:
-        titles = _grouped(failed)
-    lines += _names("failed", titles, look.BAD, width)
+    lines += _names("failed", _grouped(failed), look.BAD, width)
     lines += _names("skipped", _grouped(skipped), look.DIM, width)
     for check in _to_tell(failed, report):
         lines += wrap(Text(safe(f"{check.title or check.id}: {check.message}")), width, "   · ")
@@ -236,6 +240,8 @@ def _to_tell(failed: list[Check], report: Report) -> list[Check]:
 def _names(label: str, titles: list[str], style: str, width: int) -> list[Text]:
     if not titles:
         return []
+    if len(titles) > _MOST_NAMED + 1:
+        titles = [*titles[:_MOST_NAMED], f"{len(titles) - _MOST_NAMED} more"]
     text = Text(" · ".join(safe(title) for title in titles))
     rows = wrap(text, width, f"   {label:<8}", " " * 11)
     rows[0].stylize(style, 0, 11)

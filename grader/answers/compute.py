@@ -4,57 +4,29 @@ standard library and pure-Python parts of `reference` only."""
 from __future__ import annotations
 
 import importlib
-import re
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from grader.answers import draw, numbers, units
+from grader.answers import draw, units
+from grader.answers.quantity import Quantity, fits, read_quantity
 from grader.answers.reading import Unreadable, shown
 from grader.report import NamedMistake, Part, Report, Verdict
 from questions.text import fill
 
 PART = "answer"
+_FAR = 6  # powers of ten: what is further off is not told in full
 _TOGETHER = 0.005  # two slips at once are named on closer evidence than one
-_EITHER = 3  # up to so many slips that give one number are shown side by side
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A typed number in base units, as its unit says and as the unit's namesake would have it."""
-
-    value: Fraction
-    unit: units.Unit
-    sister: Fraction | None = None
-
-
-def read_quantity(text: str, unit: str) -> Quantity:
-    """The number and unit of an answer such as `2*36*8 = 4.83 GB (4.5 GiB)`.
-
-    `unit` is the question's base unit. Raises Unreadable with one sentence.
-    """
-    return _quantity(numbers.last_part(text), unit)
-
-
-def _quantity(text: str, unit: str) -> Quantity:
-    value, rest = numbers.read(text)
-    again = re.fullmatch(r"([^()]*)\(([^()]*)\)", rest)
-    read = units.read_unit(again[1] if again else rest, unit)
-    sister = None if read.sister is None else value * read.sister
-    quantity = Quantity(value * read.factor, read, sister)
-    if again and re.match(r" *[~≈]? *[\d.]", again[2]):
-        other = _quantity(numbers.last_part(again[2]), unit)
-        if not _fits(quantity.value, float(other.value), 0.01):
-            raise Unreadable(
-                f"“{shown(text)}” gives two different values: write the one that you mean."
-            )
-    return quantity
-
-
-def _fits(value: Fraction, target: float, tolerance: float) -> bool:
-    exact = Fraction(target)
-    return abs(value - exact) <= Fraction(tolerance) * abs(exact)
+_EITHER = 3  # up to so many slips that give one number are told, and none of them named
+_COUNTED_BY = {  # the parameters that say how many of a thing are asked for together
+    "layer": ("layers",),
+    "token": ("tokens", "seq_len"),
+    "position": ("tokens", "seq_len"),
+    "head": ("n_kv_heads", "n_heads"),
+    "sequence": ("batch",),
+    "user": ("batch",),
+    "request": ("batch",),
+}
 
 
 def right_answer(question: dict[str, Any], values: dict[str, Any]) -> float:
@@ -101,6 +73,7 @@ def grade(question: dict[str, Any], text: str, seed: int, mistakes: dict[str, An
 
     try:
         typed = read_quantity(text, unit)
+        _refuse_scopes(typed.scopes, values)
     except Unreadable as error:
         return report("invalid", str(error), str(error))
     right = units.show_value(answer, unit)
@@ -108,17 +81,31 @@ def grade(question: dict[str, Any], text: str, seed: int, mistakes: dict[str, An
     if "{answer}" not in question["working"]:
         working += f" = {right}"
     notes = (typed.unit.note,) if typed.unit.note else ()
-    if _fits(typed.value, answer, tolerance):
+    if fits(typed.value, answer, tolerance):
         return report("passed", "Right.", working, notes=notes)
-    if typed.sister is not None and _fits(typed.sister, answer, tolerance):
+    if typed.sister is not None and fits(typed.sister, answer, tolerance):
         return report("passed", "Right.", working, notes=(*notes, _sister_note(typed, right)))
-    found = _named(question, typed, answer, values)
+    if typed.bits is not None and fits(typed.bits, answer, tolerance):
+        note = f"Read as {typed.unit.name[:-1]}bit, which is what a small b says. In full: {right}."
+        return report("passed", "Right.", working, notes=(note,))
+    found, certain = _named(question, typed, answer, values)
     summary = _how_far(typed.value, answer, unit, tolerance)
-    if len(found) > 1 and not found[0][1]:
-        summary += " More than one slip gives this number here: see which was yours."
-    texts = {**values, "answer": right}
-    named = tuple(_words(m, mistakes, texts) for m, _ in found)
-    return report("wrong_answer", summary, working, named, notes)
+    words = [_words(mistake, mistakes, {**values, "answer": right}) for mistake in found]
+    if words and not certain:
+        titles = "; ".join(word.title for word in words)
+        summary += f" More than one slip gives this number here: {titles}."
+    return report("wrong_answer", summary, working, tuple(words) if certain else (), notes)
+
+
+def _refuse_scopes(scopes: tuple[str, ...], values: dict[str, Any]) -> None:
+    """Raises Unreadable for a number that is said to be of one layer where all are asked for."""
+    for scope in scopes:
+        for parameter in _COUNTED_BY.get(scope, ()):
+            if values.get(parameter, 1) != 1:
+                raise Unreadable(
+                    f"This asks for all {values[parameter]:,} {scope}s together: write the number"
+                    f" for all of them, without “per {scope}”."
+                )
 
 
 def _sister_note(typed: Quantity, right: str) -> str:
@@ -140,10 +127,13 @@ def _how_far(value: Fraction, answer: float, unit: str, tolerance: float) -> str
         return "The number must be positive."
     if not answer:
         return "That is not it."
-    ratio = float(value / Fraction(answer))
-    if unit == "none" and answer < 1 and _fits(value, 100 * answer, tolerance):
+    exact = value / Fraction(answer)
+    if not 10**-_FAR < exact < 10**_FAR:
+        return f"More than a million times too {'large' if exact > 1 else 'small'}."
+    ratio = float(exact)
+    if unit == "none" and answer < 1 and fits(value, 100 * answer, tolerance):
         return "That is the number of percent: write it with its % sign, or as a share of one."
-    for factor in (ratio, 1 / ratio if ratio else 0.0):
+    for factor in (ratio, 1 / ratio):
         whole = round(factor)
         if 2 <= whole <= 4096 and abs(factor - whole) <= 0.01 * whole:
             if factor == ratio:
@@ -159,37 +149,37 @@ def _how_far(value: Fraction, answer: float, unit: str, tolerance: float) -> str
 
 def _named(
     question: dict[str, Any], typed: Quantity, answer: float, values: dict[str, Any]
-) -> list[tuple[str, bool]]:
-    """(mistake, made together with another), for the slips whose number this is.
+) -> tuple[list[str], bool]:
+    """The slips whose number this is, and whether the number leaves no other explanation.
 
-    One slip is named alone; a few that give the same number are all returned, for the learner to
-    tell; two slips at once only where no single one and no other two give the number. The unit is
-    taken at its word first, and as its namesake (GB for GiB) only if nothing matches.
+    A few that give the same number are returned for the learner to tell, and are not certain.
+    Two slips made at once count only where no single one and no other two give the number. The
+    unit is taken at its word first, and as its namesake (GB for GiB) only if nothing matches.
     """
     tolerance = question["tolerance"]
     wrong: dict[str, float] = {}
     for mistake in question["mistakes"]:
         number = slip(mistake, answer, values)
-        if number is not None and not _fits(Fraction(number), answer, tolerance):
+        if number is not None and not fits(Fraction(number), answer, tolerance):
             wrong[mistake] = number
     for value in (typed.value, typed.sister):
         if value is None:
             continue
-        single = [m for m, number in wrong.items() if _fits(value, number, tolerance)]
+        single = [m for m, number in wrong.items() if fits(value, number, tolerance)]
         if single:
-            return [(m, False) for m in single] if len(single) <= _EITHER else []
+            return (single if len(single) <= _EITHER else []), len(single) == 1
     pairs = []
     for first, second in combinations(wrong, 2):
         number = slip(second, wrong[first], values)
         if (
             number is not None
-            and not _fits(Fraction(number), answer, tolerance)
-            and _fits(typed.value, number, min(tolerance, _TOGETHER))
+            and not fits(Fraction(number), answer, tolerance)
+            and fits(typed.value, number, min(tolerance, _TOGETHER))
             # One slip that inflates and one that deflates give nearly any number.
             and (wrong[first] > answer) == (wrong[second] > answer)
         ):
-            pairs.append((first, second))
-    return [(m, True) for m in pairs[0]] if len(pairs) == 1 else []
+            pairs.append([first, second])
+    return (pairs[0], True) if len(pairs) == 1 else ([], False)
 
 
 def _words(mistake: str, texts: dict[str, Any], values: dict[str, Any]) -> NamedMistake:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from fractions import Fraction
 
 from grader.answers.reading import Unreadable, plain, shown
@@ -13,49 +14,68 @@ _BITS = 4096  # largest numerator or denominator; every honest answer fits 1e308
 _DEPTH = 20
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([,_'’ ])\d{3})(?:\1\d{3})*(?!\d)(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d*)?|\.\d+")
-_EXPONENT = re.compile(r"[eE]([+-]?\d+)(?![A-Za-z0-9_])|[eE]([+-]?\d+)(?=[A-Za-z])")
+_EXPONENT = re.compile(r" ?[eE]([+-]?\d+)(?![0-9_])")
 _STARTS = re.compile(r"[ ]*(?:[\d(√]|\.\d|sqrt)")
 _STARTS_SIGNED = re.compile(r"[ ]*(?:[-+][ ]*)?(?:[\d(√]|\.\d|sqrt)")
-_LEADING = re.compile(
-    r"^[ ]*(?:[~≈≃∼=:]|(?:about|approximately|approx\.?|around|roughly|circa|ca\.|nearly|exactly"
-    r"|it is|it's|is)(?![A-Za-z]))[ ]*",
-    re.IGNORECASE,
-)
+_ROUNDED: dict[str, Callable[[Fraction], int]] = {
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "round": round,
+}
+_SUM = re.compile(r"\([^()A-Za-z=]*\)")
 _NOT_FINITE = re.compile(r"^[ ]*[-+]?[ ]*(?:nan|inf|infinity|∞)(?![A-Za-z])", re.IGNORECASE)
 _LATEX = (
     (re.compile(r"\\(?:times|cdot|ast)(?![A-Za-z])"), "*"),
-    (re.compile(r"\\approx(?![A-Za-z])"), "≈"),
+    (re.compile(r"\\(?:approx|sim|simeq)(?![A-Za-z])"), "≈"),
+    (re.compile(r"\\(?:Rightarrow|rightarrow|implies|to)(?![A-Za-z])|[-=]>|[⇒⟹]"), "→"),
+    (re.compile(r"\\geq?(?![A-Za-z])|>="), "≥"),
     (re.compile(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}"), r" \1"),
     (re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}"), r"((\1)/(\2))"),
-    (re.compile(r"\\(?:left|right|[,;:! ])"), " "),
+    (
+        re.compile(r"\\(?:boxed|displaystyle|left|right|[,;:! ()\[\]])|(?<=[\d}])~(?=[A-Za-z\\])"),
+        " ",
+    ),
     (re.compile(r"\\%"), "%"),
     (re.compile(r"\\sqrt(?![A-Za-z])"), "sqrt"),
 )
+_LINKS = "=≈≃≅≡→"
 
 
-def last_part(text: str) -> str:
-    """Plain text of the last part of a chain of equalities, without words such as `about`."""
+def prepared(text: str) -> str:
+    """Typed text on one line in plain characters, without LaTeX. Raises Unreadable."""
     text = plain(text, 500).replace("$", "").replace("\n", " ")
     for pattern, replacement in _LATEX:
         text = pattern.sub(replacement, text)
-    text = text.replace("{", "(").replace("}", ")")
-    text = re.split(r"=+|[≈≃≅≡→]", text.strip())[-1]
-    while match := _LEADING.match(text):
-        text = text[match.end() :]
-    return text.strip().rstrip(".!").rstrip()
+    return text.replace("{", "(").replace("}", ")").strip()
 
 
-def read(text: str) -> tuple[Fraction, str]:
-    """The number at the start of `text` (from `last_part`), and what follows it: the unit.
+def last_of_chain(text: str) -> str:
+    """The last part of a chain of equalities: what follows the last `=`, `≈` or `→` that stands
+    outside brackets."""
+    text = text.rstrip(_LINKS + " ")
+    depth = start = 0
+    for i, char in enumerate(text):
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth = max(0, depth - 1)
+        elif char in _LINKS and not depth:
+            start = i + 1
+    return text[start:].strip()
 
-    Raises Unreadable with one sentence.
+
+def read(text: str, factor: bool = False) -> tuple[Fraction, str]:
+    """The number at the start of `text`, and what follows it: the unit.
+
+    The number may be a sum; with `factor` it ends before the next operator. Raises Unreadable
+    with one sentence.
     """
     if not text:
         raise Unreadable("The answer is empty: write a number, such as 4.5 or 1.2e9.")
     if _NOT_FINITE.match(text):
         raise Unreadable(f"“{shown(text)}” is not a finite number: write one, such as 1.2e9.")
     reader = _Reader(text)
-    value = reader.sum(0)
+    value = reader.signed(0) if factor else reader.sum(0)
     return value, text[reader.at :].strip()
 
 
@@ -87,21 +107,23 @@ class _Reader:
         value = self.product(depth)
         while operator := self.take("+", "-"):
             right = self.product(depth)
-            value = _bounded(value + right if operator == "+" else value - right)
+            value = bounded(value + right if operator == "+" else value - right)
         return value
 
     def product(self, depth: int) -> Fraction:
         value = self.signed(depth)
         # `**` is a power and never two signs: power() has taken it before this looks.
-        while operator := self.take("*", "×", "·", "⋅", "∙", "x", "X", "/", ":", signed=True):
+        while True:
+            operator = self.take("*", "×", "·", "⋅", "∙", "x", "X", "/", ":", signed=True)
+            if not operator and not _SUM.match(self.text, self.at):  # 2(3 + 4)
+                return value
             right = self.signed(depth)
-            if operator not in "/:":
-                value = _bounded(value * right)
+            if operator not in ("/", ":"):
+                value = bounded(value * right)
             elif right == 0:
                 raise Unreadable("The answer divides by zero: check the sum.")
             else:
-                value = _bounded(value / right)
-        return value
+                value = bounded(value / right)
 
     def signed(self, depth: int) -> Fraction:
         self.skip()
@@ -128,15 +150,22 @@ class _Reader:
             if self.text.startswith(root, self.at):
                 self.at += len(root)
                 return _power(self.atom(depth + 1), Fraction(1, 2))
+        for name, rounded in _ROUNDED.items():
+            if self.text.startswith(f"{name}(", self.at):
+                self.at += len(name)
+                return Fraction(rounded(self.bracket(depth)))
         if self.text.startswith("(", self.at):
-            self.at += 1
-            value = self.sum(depth + 1)
-            self.skip()
-            if not self.text.startswith(")", self.at):
-                raise Unreadable("A bracket is not closed: write, for example, 2 * (3 + 4).")
-            self.at += 1
-            return value
+            return self.bracket(depth)
         return self.literal()
+
+    def bracket(self, depth: int) -> Fraction:
+        self.at += 1
+        value = self.sum(depth + 1)
+        self.skip()
+        if not self.text.startswith(")", self.at):
+            raise Unreadable("A bracket is not closed: write, for example, 2 * (3 + 4).")
+        self.at += 1
+        return value
 
     def literal(self) -> Fraction:
         match = _GROUPED.match(self.text, self.at) or _PLAIN.match(self.text, self.at)
@@ -145,6 +174,8 @@ class _Reader:
                 f"No number where one is expected, at “{shown(self.text[self.at :]) or 'the end'}”:"
                 " write a number and its unit, such as 4.5 GiB or 1.2e9."
             )
+        if re.match(r"0[xX][\da-fA-F]", self.text[self.at :]):
+            raise Unreadable("A number in base 16 is not read here: write it in decimals.")
         self.at = match.end()
         following = self.text[self.at : self.at + 2]
         if re.match(r"[,.]\d", following):
@@ -157,8 +188,7 @@ class _Reader:
         exponent = 0
         if scale := _EXPONENT.match(self.text, self.at):
             self.at = scale.end()
-            written = scale[1] or scale[2]
-            exponent = int(written) if len(written) <= 4 else 9999
+            exponent = int(scale[1]) if len(scale[1]) <= 4 else 9999
         if abs(exponent) > 308 or len(digits) > 310:
             raise Unreadable("The number is beyond anything asked for here: check its exponent.")
         return Fraction(digits.rstrip(".") or "0") * Fraction(10) ** exponent
@@ -179,12 +209,13 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction:
         if Fraction(top * top, bottom * bottom) == base:
             return Fraction(top, bottom)
     try:
-        return _bounded(Fraction(float(base) ** float(exponent)))
+        return bounded(Fraction(float(base) ** float(exponent)))
     except (OverflowError, ValueError):
         raise Unreadable("The power is beyond anything asked for here: check it.") from None
 
 
-def _bounded(value: Fraction) -> Fraction:
+def bounded(value: Fraction) -> Fraction:
+    """`value`, if it is not absurdly long. Raises Unreadable."""
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > _BITS:
         raise Unreadable("The sum is beyond anything asked for here: write the number itself.")
     return value

@@ -50,14 +50,16 @@ def _compute(question: dict[str, Any]) -> Iterator[str]:
             if number is None or abs(number - answer) <= question["tolerance"] * answer:
                 continue
             shown.add(mistake)
-            named = compute.grade(question, repr(float(number)), seed, {}).mistakes
-            if mistake in [m.id for m in named]:
+            report = compute.grade(question, repr(float(number)), seed, {})
+            # Alone as a named mistake, or by its title among the few that give this number.
+            title = mistake.replace("-", " ")
+            if mistake in [m.id for m in report.mistakes] or title in report.summary:
                 told.add(mistake)
     for mistake in question["mistakes"]:
         if mistake not in shown:
             yield f"mistake `{mistake}` changes the number for none of {len(SEEDS)} seeds"
         elif mistake not in told:
-            yield f"mistake `{mistake}` shares its number with too many others to be named"
+            yield f"mistake `{mistake}` shares its number with too many others to be told"
 
 
 def _derive(question: dict[str, Any]) -> Iterator[str]:

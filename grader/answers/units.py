@@ -1,8 +1,9 @@
 """Units, from a table of our own: bytes, FLOP, tokens, FLOP/byte and bare numbers.
 
-`B` and `b` are both read as bytes (`Gb` with a note): nobody is failed for a capital. Bits are
-`bit`, `Mbit`, `gigabits`. `k`, `M`, `G`, `T`, `P` are powers of 1000 and `Ki`, `Mi`, ... powers
-of 1024; the factor that a sloppier writer may have meant is kept beside, as `sister`.
+`B` and `b` are both read as bytes (`Gb` with a note): nobody is failed for a capital, nor for
+meaning gigabits by it (`bits`). Bits are `bit`, `Mbit`, `gigabits`. `k`, `M`, `G`, `T`, `P` are
+powers of 1000 and `Ki`, `Mi`, ... powers of 1024; the factor that a sloppier writer may have
+meant is kept beside, as `sister`.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from grader.answers.reading import Unreadable, shown
 class Unit:
     """`factor` base units each; `sister` is the factor of the unit's namesake, if it has one.
 
-    `name` and `sister_name` are for messages: GB and GiB.
+    `bits` is the factor of `Gb` as gigabits. `name` and `sister_name` are for messages: GB, GiB.
     """
 
     factor: Fraction
     name: str = ""
     sister: Fraction | None = None
+    bits: Fraction | None = None
     sister_name: str = ""
     note: str = ""
 
@@ -38,9 +40,10 @@ QUANTITIES = {
 _LETTERS = "kmgtp"
 _WORDS = {"kilo": "k", "mega": "m", "giga": "g", "tera": "t", "peta": "p"}
 _WORDS |= {"kibi": "ki", "mebi": "mi", "gibi": "gi", "tebi": "ti", "pebi": "pi"}
+_WORDS |= {"gig": "g", "gigs": "g", "meg": "m", "megs": "m", "mio": "m", "mln": "m", "mil": "m"}
 _WORDS |= {"thousand": "k", "million": "m", "mn": "m", "billion": "g", "bn": "g", "trillion": "t"}
 _PREFIX = r"(?P<prefix>[kmgtp]i?|" + "|".join(_WORDS) + r")?[ -]?"
-_BYTE = re.compile(_PREFIX + r"(?P<base>b|bytes?|bs|bits?)?", re.I)
+_BYTE = re.compile(_PREFIX + r"(?P<base>b|bytes?|bs|bits?|o|octets?)?", re.I)
 _FLOP = re.compile(
     _PREFIX + r"(?P<base>flops?|ops?|operations?|floating[- ]point operations?"
     r"|(?P<mac>macs?|fmas?|multiply-(?:adds?|accumulates?)))?",
@@ -48,18 +51,17 @@ _FLOP = re.compile(
 )
 _TOKEN = re.compile(_PREFIX + r"(?P<base>tokens?|toks?|positions?)?", re.I)
 _INTENSITY = re.compile(
-    r"(?:(?:flops?|ops?|operations?|(?P<mac>macs?|fmas?))[ ]*(?:/|per)[ ]*(?:b|bytes?))?", re.I
+    r"(?:(?:f(?=/)|flops?|(?:floating[- ]point )?(?:ops?|operations?)|(?P<mac>macs?|fmas?))[ ]*"
+    r"(?:/|:|per|(?:for )?(?:each|every)|·|\*)[ ]*(?:1 )?(?:b|bytes?)(?:\^\(?-1\)?)?)?",
+    re.I,
 )
 _NONE = re.compile(
-    r"(?P<prefix>[kmgtb]|thousand|million|mn|billion|bn|trillion)?[ ]*"
-    r"(?P<base>params?|parameters?|weights?|elements?|sequences?|requests?|users?)?",
+    r"(?P<prefix>[kmgt]i|[kmgtb]|" + "|".join(_WORDS) + r")?[ ]*"
+    r"(?P<base>params?|parameters?|weights?|elements?|numbers?|sequences?|requests?|users?)?",
     re.I,
 )
 _TIMES = re.compile(
     r"(?:[x×]|times|-?[ ]*fold)?[ ]*(?:smaller|less|larger|more|as (?:small|large|much))?", re.I
-)
-_PER = re.compile(
-    r"[ ]*(?:/|\bper\b|\beach\b|\ba\b)[ ]*(?:token|layer|sequence|head|position|step)s?[ ]*$", re.I
 )
 
 
@@ -70,8 +72,6 @@ def read_unit(text: str, quantity: str) -> Unit:
     a unit of another quantity and for one that is not known.
     """
     bare = text.strip()
-    while quantity != "FLOP/byte" and (match := _PER.search(bare)):
-        bare = bare[: match.start()].strip()
     unit = _READERS[quantity](bare)
     if unit is not None:
         return unit
@@ -120,7 +120,9 @@ def _byte(text: str) -> Unit | None:
     if not prefix:
         return Unit(factor, "B", note=note)
     sister = prefix[0] if prefix.endswith("i") else prefix + "i"
-    return Unit(factor, _name(prefix, "B"), _factor(sister), _name(sister, "B"), note)
+    # Gb is the sign of gigabits; gb is written without a thought.
+    bits = factor / 8 if base == "b" and text[0].isupper() else None
+    return Unit(factor, _name(prefix, "B"), _factor(sister), bits, _name(sister, "B"), note)
 
 
 def _flop(text: str) -> Unit | None:
@@ -142,7 +144,7 @@ def _token(text: str) -> Unit | None:
     name = f"{match['prefix'] or ''} tokens".strip()
     if prefix in ("k", "m"):  # context lengths are often named in powers of 1024: 128K
         sister = f"{prefix.upper()}i tokens"
-        return Unit(_factor(prefix), name, _factor(prefix + "i"), sister)
+        return Unit(_factor(prefix), name, _factor(prefix + "i"), sister_name=sister)
     return Unit(_factor(prefix), name)
 
 

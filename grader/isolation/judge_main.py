@@ -101,7 +101,7 @@ class Judge:
         def factory(source: bytes, filename: str = "submission.py") -> Factory:
             return self.factory(question, source, filename)
 
-        return function(question, honest, request["seeds"], factory)
+        return function(question, honest, request["seeds"], factory, request["mistakes"])
 
     def factory(self, question: dict[str, Any], source: bytes, filename: str) -> Factory:
         """What makes fresh workers for one submission to one question."""

@@ -104,7 +104,7 @@ def phrase(noun: str, at: list[int], size: int) -> str:
     if len(at) <= LISTED:
         return f"only {many} {', '.join(map(str, at))}{tail}"
     shown = ", ".join(map(str, at[:LISTED]))
-    return f"only {many} {shown} and so on{tail}" if tail else f"{len(at)} of {size} {many}"
+    return f"only {many} {shown} and so on{tail}" if tail else f"in {len(at)} of {size} {many}"
 
 
 def _split(wrong: Tensor, names: list[str], axis: int) -> str:

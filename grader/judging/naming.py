@@ -28,6 +28,9 @@ MARGIN = 10.0
 NEAR = 1000.0
 """Tolerances within which a hypothesis is looked at closely."""
 
+TELLING = 48
+"""Output entries that a case should have to screen on it."""
+
 ROUNDS = 3
 """Further draws of all the cases, where two hypotheses fit."""
 
@@ -195,11 +198,12 @@ class Evidence:
         )
 
 
-def _preference(answer: Answer) -> tuple[bool, bool, int, int]:
-    """Screen on numbers rather than NaN, in float32, on a case where much can differ."""
-    odd = sum(d.nan + d.infinite for d in answer.differences)
+def _preference(answer: Answer) -> tuple[bool, bool, int, bool, int]:
+    """Screen on numbers rather than NaN, in float32, on a small case where much can differ."""
     case = answer.case
-    return case.clear_leader, case.dtype != "float32", odd, -min(case.entries(), 2000)
+    odd = sum(d.nan + d.infinite for d in answer.differences)
+    entries = case.entries()
+    return case.clear_leader, case.dtype != "float32", odd, entries < TELLING, entries
 
 
 MoreAnswers = Callable[[int], Sequence[Answer]]

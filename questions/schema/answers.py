@@ -6,7 +6,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from questions.schema.common import DottedName, Line, Name, Pattern, Prose, QuestionBase, Slug, Strict
+from questions.schema.common import (
+    DottedName,
+    Line,
+    Name,
+    Pattern,
+    Prose,
+    QuestionBase,
+    Slug,
+    Strict,
+)
 
 Number = int | float
 

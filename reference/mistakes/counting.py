@@ -200,8 +200,9 @@ def kv_projections_as_query(_: float, p: Parameters) -> float | None:
 
 @_needs("d_model", "n_heads", "n_kv_heads", "head_dim")
 def square_projections(_: float, p: Parameters) -> float | None:
-    """All four projections d x d: 4 d^2."""
-    return 4.0 * p["d_model"] ** 2
+    """All four projections d x d: 4 d^2, where those of Q and the output are not square either."""
+    wide = p["n_heads"] * p["head_dim"] == p["d_model"]
+    return None if wide else 4.0 * p["d_model"] ** 2
 
 
 @_needs("d_model", "n_heads", "n_kv_heads", "head_dim")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+BANK = Path(os.environ.get("DRILL_BANK", ROOT / "questions"))
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,6 @@ def right_answer(shown: dict[str, Any]) -> str:
 
     from questions.loader import load_bank
 
-    question = load_bank(Path(os.environ.get("DRILL_BANK", ROOT / "questions")))[shown["id"]]
+    question = load_bank(BANK)[shown["id"]]
     module, _, name = question.formula.rpartition(".")
     return repr(getattr(import_module(module), name)(**shown["parameters"]))

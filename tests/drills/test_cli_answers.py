@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Drill, right_answer
+from conftest import BANK, Drill, right_answer
 
 from drills.store import Store
+from questions.loader import load_bank
 
 JACOBIAN = "derive-softmax-jacobian"
 
@@ -89,18 +90,17 @@ def test_after_a_wrong_answer_the_numbers_are_new(drill: Drill):
 
 
 def test_a_wrong_choice_ends_the_sitting_since_its_report_tells_all(drill: Drill):
-    ran = drill("list", "--kind", "choice", "--json")
-    question = ran.json["questions"][0]["id"]
-    options = drill("show", question, "--json").json["options"]
-    verdicts = {}
-    for letter in "abcdefghi"[: len(options)]:
-        verdicts[letter] = drill("answer", question, letter, "--json").json["verdict"]
-    assert set(verdicts.values()) - {"passed"}
+    question = next(q for q in load_bank(BANK).values() if q.kind == "choice" and not q.several)
+    letters = dict(zip("abcdefghi", question.options, strict=False))
+    right = next(letter for letter, option in letters.items() if option.correct)
+    wrong = next(letter for letter, option in letters.items() if not option.correct)
+    ran = drill("answer", question.id, wrong)
+    assert ran.code == 1
+    assert "drill next" in ran.out.rstrip().splitlines()[-1]
+    assert drill("answer", question.id, right).code == 0  # practice, after the answer was told
     store = Store(drill.home, print)
-    assert len(store.reviews(question)) == 1
-    assert store.reviews(question)[0].rating == (3 if verdicts["a"] == "passed" else 1) or (
-        verdicts["a"] == "passed"
-    )
+    assert [a.verdict == "passed" for a in store.attempts(question.id)] == [False, True]
+    assert [r.rating for r in store.reviews(question.id)] == [1]
 
 
 def test_prose_is_left_to_review_off_a_terminal(drill: Drill):

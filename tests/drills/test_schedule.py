@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from facts import START, at, review
 
-from drills.schedule import AGAIN, EASY, GOOD, HARD, rate_pass, replay
+from drills.schedule import AGAIN, EASY, GOOD, HARD, rate_pass, rate_told, replay
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,14 @@ from drills.schedule import AGAIN, EASY, GOOD, HARD, rate_pass, replay
 )
 def test_a_pass_is_rated_by_failures_hints_and_pace(failures, hints, seconds, rating):
     assert rate_pass(failures, hints, seconds, par_minutes=10).rating == rating
+
+
+@pytest.mark.parametrize(
+    ("kind", "score", "rating"),
+    [("choice", 0.9, AGAIN), ("explain", 0.5, AGAIN), ("explain", 0.8, HARD)],
+)
+def test_an_answer_that_fell_short_is_rated_where_its_report_told_all(kind, score, rating):
+    assert rate_told(kind, score).rating == rating
 
 
 def test_intervals_are_whole_days_and_grow_with_the_rating():

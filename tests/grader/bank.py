@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from questions.loader import DEFAULT_ROOT, load_file
 HONEST = Path(__file__).resolve().parent.parent / "honest"
 
 
-@lru_cache(maxsize=None)
+@cache
 def question(id_: str) -> dict[str, Any]:
     (path,) = DEFAULT_ROOT.glob(f"*/{id_}.yaml")
     return load_file(path).model_dump(mode="json")

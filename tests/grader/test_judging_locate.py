@@ -22,7 +22,7 @@ PHRASES = [
     r"(?:: every (?P<step>\w+))?(?:, the (?P<end>first|last))?",
     rf"every {NOUN} from (?P<start>\d+) on",
     rf"every {NOUN} but (?P<but>\d+)",
-    rf"(?P<some>\d+) of (?P<of>\d+) {NOUN}",
+    rf"in (?P<some>\d+) of (?P<of>\d+) {NOUN}",
     rf"every {NOUN}",
     rf"{NOUN} 0 (?:is|to (?P<right>\d+) are) right",
 ]

@@ -10,7 +10,9 @@ from grader.judging.compare import compare, ratios
 from grader.judging.tolerance import allowed
 
 
-def answer(seed: int, rows: int = 4, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
+def answer(
+    seed: int, rows: int = 4, dtype: torch.dtype = torch.float32
+) -> tuple[torch.Tensor, ...]:
     generator = torch.Generator().manual_seed(seed)
     exact = torch.randn(rows, 6, dtype=torch.float64, generator=generator)
     noise = torch.randn(3, rows, 6, dtype=torch.float64, generator=generator)

@@ -20,8 +20,6 @@ ROOT = Path(questions.__file__).parent
 COMPUTE = [f for f in sorted(ROOT.glob("*/*.yaml")) if "\nkind: compute\n" in f.read_text("utf-8")]
 FILES = [pytest.param(f, id=f.stem) for f in COMPUTE]
 RATIOS_THAT_MEET = {
-    # 4 d^2 and 4 d h D are one number where h D = d, as in Llama-3-8B.
-    "attention-parameters": {frozenset({"square-projections", "kv-projections-as-query"})},
     # A one-byte cache: h / h_kv is half of the right number.
     "decode-intensity": {frozenset({"two-byte-rule", "multiply-add-as-one"})},
 }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import traceback
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 from . import sandbox, wire
@@ -12,6 +14,10 @@ from .values import Described
 
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "bad_alloc", "Cannot allocate")
 CUT = "\n  ...\n"
+UNSHOWN = "an exception that cannot be shown"
+REPEATED = 3  # calls of one line that are shown
+MOST_CALLS = 20  # at each end of a traceback
+LARGEST_LINE = 2**31 - 1
 
 
 class Answer:
@@ -29,7 +35,7 @@ class Answer:
 
     def text(self, room: wire.Room, text: str) -> None:
         """Write text, cut in its middle if it is too long."""
-        data = text.encode("utf-8", "replace")
+        data = str.encode(text, "utf-8", "replace")  # text may be of a subclass of str
         if len(data) > room.size:
             half = (room.size - len(CUT)) // 2
             data = data[:half] + CUT.encode() + data[-half:]
@@ -43,23 +49,21 @@ class Answer:
 
     def exception(self, error: BaseException) -> None:
         """What the submission raised: type, message and its own lines, never the harness's."""
-        if isinstance(error, MemoryError) or _is_memory(error):
+        # Never isinstance: it asks the exception for its __class__.
+        kind = type(error)
+        if issubclass(kind, MemoryError) or _is_memory(error):
             self.status = "memory"
             sandbox.use_spare_memory()
         else:
             self.status = "exception"
         self.text(wire.ERROR, summary(error))
-        frames = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename == self.filename
-        ]
-        if frames:
-            self.line = frames[-1].lineno or 0
-        lines = traceback.StackSummary.from_list(frames).format()
-        if isinstance(error, SyntaxError) and error.filename == self.filename:
-            lines += traceback.format_exception_only(type(error), error)
+        runs = _runs(error.__traceback__, self.filename)
+        if runs:
+            self.line = runs[-1][0].tb_lineno
+        lines = _format(runs)
+        if kind in (SyntaxError, IndentationError, TabError) and error.filename == self.filename:
             self.line = error.lineno or 0
+            lines += traceback.format_exception_only(kind, error)
         self.text(wire.TRACEBACK, "".join(lines))
 
     def value(self, described: Described, output: int) -> None:
@@ -82,6 +86,8 @@ class Answer:
 
     def finish(self) -> None:
         """Write the fixed part; the answer is complete."""
+        # A SyntaxError made by hand names any line that it likes.
+        line = self.line if type(self.line) is int and 0 <= self.line <= LARGEST_LINE else 0
         wire.ANSWER.pack_into(
             self.slab,
             wire.ANSWER_AT,
@@ -89,7 +95,7 @@ class Answer:
             wire.STATUSES.index(self.status),
             0,
             0,
-            self.line,
+            line,
             min(self.values, 2**31),
             *self._lengths.values(),
             self.changed,
@@ -106,7 +112,7 @@ def forbidden(slab: mmap.mmap, operation: str, line: int) -> None:
 
 def summary(error: BaseException) -> str:
     """`Type: message`, also where the exception's own __str__ fails."""
-    return _safe(lambda: _summary(error), "an exception that cannot be shown")
+    return _safe(lambda: _summary(error), UNSHOWN)
 
 
 def _summary(error: BaseException) -> str:
@@ -123,7 +129,48 @@ def _safe(make: Callable[[], Any], otherwise: str) -> str:
 
 
 def _is_memory(error: BaseException) -> bool:
-    if not isinstance(error, RuntimeError):
+    if issubclass(type(error), OSError):
+        return error.errno == errno.ENOMEM  # type: ignore[attr-defined, no-any-return]
+    if not issubclass(type(error), RuntimeError):
         return False
     message = _safe(lambda: str(error), "")
     return any(sign in message for sign in OUT_OF_MEMORY)
+
+
+Run = tuple[TracebackType, int]  # a call, and how many more of the same line follow it
+
+
+def _runs(entry: TracebackType | None, filename: str) -> list[Run]:
+    """The calls in the submission's file; a deep recursion must not take long to tell."""
+    runs: list[Run] = []
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if code.co_filename == filename:
+            last = runs[-1] if runs else None
+            if last and last[0].tb_frame.f_code is code and last[0].tb_lineno == entry.tb_lineno:
+                runs[-1] = (last[0], last[1] + 1)
+            else:
+                runs.append((entry, 0))
+        entry = entry.tb_next
+    return runs
+
+
+def _format(runs: list[Run]) -> list[str]:
+    """As Python shows a traceback, but for what is left out of a long one."""
+    cut = len(runs) - 2 * MOST_CALLS
+    if cut <= 0:
+        return [text for run in runs for text in _format_run(run)]
+    left_out = sum(1 + more for _, more in runs[MOST_CALLS:-MOST_CALLS])
+    note = f"  [{left_out} calls left out]\n"
+    return [*_format(runs[:MOST_CALLS]), note, *_format(runs[-MOST_CALLS:])]
+
+
+def _format_run(run: Run) -> list[str]:
+    entry, more = run
+    lines = traceback.format_list(traceback.extract_tb(entry, limit=1))
+    shown = lines * min(more + 1, REPEATED)
+    unshown = more + 1 - REPEATED
+    if unshown > 0:
+        times = "time" if unshown == 1 else "times"
+        shown.append(f"  [Previous line repeated {unshown} more {times}]\n")
+    return shown

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
 import socket
 import sys
 from collections.abc import Callable
+from os import _exit  # by this name: the submission may replace the one in os
+from types import CoroutineType
 from typing import Any, NoReturn
 
 import torch
 
-from . import answers, forbidden, sandbox, values, wire
+from . import answers, forbidden, imports, sandbox, values, wire
 from .answers import Answer
 from .imports import ImportGuard
 from .source import load
@@ -28,19 +31,39 @@ class Host:
         self.framework = "torch"
 
     def serve(self) -> NoReturn:
-        """Say that the process is set up, then answer until the judge shuts its end."""
-        self.channel.sendall(wire.READY)
-        while True:
-            message, descriptors, _, _ = socket.recv_fds(self.channel, wire.REQUEST_MESSAGE.size, 1)
-            if not message or not descriptors:
-                os._exit(0)
-            (size,) = wire.REQUEST_MESSAGE.unpack(message)
-            slab = mmap.mmap(descriptors[0], size)
-            os.close(descriptors[0])
-            self.answer(slab)
-            for stream in (sys.stdout, sys.stderr):
-                _flush(stream)
-            self.channel.sendall(wire.DONE)
+        """Say that the process is set up, then answer until the judge shuts its end.
+
+        What fails here was broken by the submission: an exit code says it, and no traceback.
+        """
+        code = wire.BROKEN
+        try:
+            self.channel.sendall(wire.READY)
+            while True:
+                slab = self.receive()
+                self.answer(slab)
+                for name in ("stdout", "stderr"):
+                    _flush(name)
+                self.channel.sendall(wire.DONE)
+        except MemoryError:
+            code = wire.NO_MEMORY
+        except OSError as error:
+            code = wire.NO_MEMORY if error.errno == errno.ENOMEM else wire.NO_CHANNEL
+        finally:
+            _exit(code)
+
+    def receive(self) -> mmap.mmap:
+        """The slab of the next request."""
+        message, descriptors, flags, _ = socket.recv_fds(
+            self.channel, wire.REQUEST_MESSAGE.size, 1
+        )
+        if not message:
+            _exit(0)
+        if not descriptors:
+            _exit(wire.NO_FILES if flags & socket.MSG_CTRUNC else wire.NO_CHANNEL)
+        (size,) = wire.REQUEST_MESSAGE.unpack(message)
+        slab = mmap.mmap(descriptors[0], size)
+        os.close(descriptors[0])
+        return slab
 
     def answer(self, slab: mmap.mmap) -> None:
         """One request. Whatever the submission raises, the slab holds an answer afterwards."""
@@ -59,7 +82,10 @@ class Host:
             else:
                 self.call(slab, request, answer)
         except BaseException as error:
-            answer.exception(error)
+            try:
+                answer.exception(error)
+            except BaseException:  # what the submission raised fights back
+                answer.fail("exception", answers.UNSHOWN)
         answer.finish()
 
     def call(self, slab: mmap.mmap, request: dict[str, Any], answer: Answer) -> None:
@@ -82,6 +108,8 @@ class Host:
         returned = values.as_values(result, len(outputs))
         fits = 0
         for index, value in enumerate(returned[: wire.MAX_VALUES]):
+            if type(value) is CoroutineType:
+                value.close()  # or Python warns, with a line of ours, that nobody awaited it
             described = values.describe(value)
             copied = index < len(outputs) and values.copy_out(
                 slab, value, described, outputs[index], self.framework
@@ -148,6 +176,8 @@ def run(
     sandbox.keep_only(channel, output)
     sandbox.enter_scratch(scratch)
     sandbox.limit(memory_bytes, file_bytes)
+    sandbox.give_up_privileges()
+    imports.close_our_files()
     torch.set_num_threads(1)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
@@ -158,8 +188,8 @@ def run(
     Host(socket.socket(fileno=sandbox.CHANNEL_FD)).serve()
 
 
-def _flush(stream: Any) -> None:
+def _flush(name: str) -> None:
     try:
-        stream.flush()
+        getattr(sys, name).flush()
     except BaseException:
         return  # the submission closed or replaced it: nothing of ours is lost

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.abc
 import importlib.machinery
 import os
 import sys
+from os.path import realpath
 from collections.abc import Callable, Sequence
 from types import ModuleType
+from typing import Any
 
 OURS = frozenset({"reference", "grader", "drills", "questions"})
 LIBRARY_FOLDERS = ("site-packages", "dist-packages", f"{os.sep}torch{os.sep}")
@@ -28,10 +31,7 @@ class ImportGuard(importlib.abc.MetaPathFinder):
     ) -> importlib.machinery.ModuleSpec | None:
         """None, as a finder that has nothing to say, unless the module is guarded or patched."""
         if fullname.partition(".")[0] in OURS:
-            raise ImportError(
-                f"`{fullname}` cannot be imported here: a submission stands on its own, "
-                "with torch, numpy and the standard library"
-            )
+            raise _refused(fullname)
         if fullname in self.ruled_out and not _asked_by_a_library():
             self.refuse(f"import {fullname}")
         if fullname in self.patches:
@@ -40,6 +40,36 @@ class ImportGuard(importlib.abc.MetaPathFinder):
                 spec.loader = _Patched(spec.loader, self.patches[fullname])
             return spec
         return None
+
+
+def _refused(name: str) -> ImportError:
+    return ImportError(
+        f"`{name}` cannot be imported here: a submission stands on its own, "
+        "with torch, numpy and the standard library"
+    )
+
+
+def close_our_files() -> None:
+    """For the life of this process, have Python refuse to import or open what is ours.
+
+    An audit hook cannot be taken off by Python code, unlike a finder on sys.meta_path. It is a
+    trip-wire: C code opens files without asking it, and so does another program.
+    """
+    root = realpath(os.path.join(os.path.dirname(__file__), *(os.pardir,) * 3))
+    rooms = (*sorted(OURS), os.path.join("tests", "honest"))
+    closed = tuple(os.path.join(root, room, "") for room in rooms)
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            path = arguments[0]
+            if isinstance(path, bytes):
+                path = os.fsdecode(path)
+            if isinstance(path, str) and realpath(path).startswith(closed):
+                raise PermissionError(errno.EACCES, "drill's own files are closed here", path)
+        elif event == "import" and arguments[0].partition(".")[0] in OURS:
+            raise _refused(arguments[0])
+
+    sys.addaudithook(hook)
 
 
 class _Patched(importlib.abc.Loader):

@@ -5,6 +5,7 @@ Calls that only Linux has are left out elsewhere. No filter on files or network 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -17,6 +18,9 @@ PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 OPEN_FILES = 256
 SPARE_BYTES = 64 << 20  # above the limit, for the report of a MemoryError
 CHANNEL_FD = 3
+CAPABILITY_VERSION = 0x20080522
+CAP_DAC_READ_SEARCH = 2
+OOM_SCORE = "500"  # of 1000: where the machine runs out of memory, this process goes first
 
 
 def prctl(option: int, value: int) -> None:
@@ -58,6 +62,24 @@ def limit(memory_bytes: int, file_bytes: int) -> None:
         resource.setrlimit(what, (soft, hard))
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_DUMPABLE, 0)
+
+
+def give_up_privileges() -> None:
+    """As root, keep none of its powers but to read: above all none over our own processes.
+
+    Without this, root could read and write the memory of the judge, which is closed to anyone
+    else. Reading stays: torch may be installed in a folder that is closed to others.
+    """
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write(OOM_SCORE)
+    libc = ctypes.CDLL(None)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    held = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 bits
+    if libc.capget(header, held) == 0:
+        kept = held[1] & (1 << CAP_DAC_READ_SEARCH)
+        libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0))
 
 
 def use_spare_memory() -> None:

@@ -43,11 +43,12 @@ def _compile(source: bytes, answer: Answer) -> Any:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         text = source.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+    except (SyntaxError, UnicodeError, LookupError) as error:
         answer.line = _undecodable_line(source, error)
         answer.fail("syntax", f"SyntaxError: {error}")
         return None
-    lines = text.splitlines(keepends=True)
+    # Not splitlines: it also splits at form feeds and the like, and Python does not.
+    lines = io.StringIO(text, newline=None).readlines()
     # So that tracebacks show the learner's lines; no mtime, so checkcache leaves it alone.
     linecache.cache[answer.filename] = (len(source), None, lines, answer.filename)
     try:

@@ -73,7 +73,12 @@ def describe(value: Any) -> Described:
         return Described(wire.KIND_OTHER, name="Tensor subclass")
     if type(value) is np.ndarray:
         return Described(wire.KIND_ARRAY, value.dtype.name, value.shape)
-    return Described(wire.KIND_OTHER, name="None" if value is None else type(value).__name__)
+    return Described(wire.KIND_OTHER, name="None" if value is None else _type_name(value))
+
+
+def _type_name(value: Any) -> str:
+    # Not type(value).__name__: a metaclass may answer anything, or raise.
+    return str(type.__dict__["__name__"].__get__(type(value)))
 
 
 def _describe_tensor(value: torch.Tensor) -> Described:

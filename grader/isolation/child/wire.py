@@ -21,6 +21,10 @@ MAGIC = b"drl1"
 REQUEST_MESSAGE = struct.Struct("<Q")  # the size of the slab whose descriptor comes along
 READY, DONE, REFUSED = b"R", b"D", b"F"
 
+# Exit codes of a child that can answer no more. Nothing but a message hangs on them: a submission
+# may end its process with the same ones.
+NO_CHANNEL, BROKEN, NO_FILES, NO_MEMORY = 201, 202, 203, 204
+
 STATUSES = ("", "returned", "exception", "memory", "syntax", "missing", "not-callable")
 MAX_VALUES = 16
 MAX_RANK = 16

@@ -13,8 +13,9 @@ BIN := $(VENV)/bin
 .PHONY: next test proof bench lint setup clean
 
 next: $(VENV)/.installed
-	@$(BIN)/drill next; status=$$?; \
-	command -v drill >/dev/null || echo "To type drill yourself:  source $(BIN)/activate" >&2; \
+	@trap : INT; $(BIN)/drill next; status=$$?; \
+	[ "$$(command -v drill)" = "$(abspath $(BIN))/drill" ] || \
+	printf '\n To type drill yourself, first:  source %s/activate\n' "$(BIN)" >&2; \
 	case $$status in 0|1|5|130) ;; *) exit $$status ;; esac
 
 setup: $(VENV)/.installed $(VENV)/.installed-dev
@@ -37,10 +38,10 @@ lint: setup
 
 test: lint
 	$(BIN)/drill bank check --quick
-	$(BIN)/python -m pytest -n $(JOBS) -m "not proof"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) -m "not proof"
 
 proof: setup
-	$(BIN)/python -m pytest -m proof --timeout 3600
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) -m proof --timeout 3600
 	$(BIN)/drill bank check --seeds 50
 
 bench: setup

@@ -97,6 +97,10 @@ def _broken_bank(findings: Sequence[object]) -> str:
     if len(findings) > _FINDINGS_SHOWN:
         lines.append(f"… and {len(findings) - _FINDINGS_SHOWN} more")
     lines.append("The bank cannot be used until this is mended: drill bank check --quick")
+    if os.environ.get("DRILL_BANK"):
+        lines.append(
+            "Without DRILL_BANK in the environment, drill uses the bank that it came with."
+        )
     return "\n".join(lines)
 
 

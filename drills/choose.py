@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from drills import clock, sitting
+from drills import clock, schedule, sitting
 from drills.app import App, Question
 from drills.errors import NOTHING_DUE, USAGE, DrillError
 from drills.store import Attempt, Card, Event, Review
@@ -20,8 +20,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where the learner stands with one question. `status` is new, unfinished, due, learned or
-    put off; `passed` is whether it was ever passed."""
+    """Where the learner stands with one question. `status` is new, unfinished, due, learned,
+    missed (the last sitting ended without a pass) or put off; `passed` is whether it was ever
+    passed."""
 
     status: str
     passed: bool
@@ -46,14 +47,18 @@ def standings(app: App) -> dict[str, Standing]:
         events.setdefault(event.question, []).append(event)
     found = {}
     for question_id in app.index.order:
-        tried = attempts.get(question_id, [])
-        on = sitting.current(tried, reviews.get(question_id, []), events.get(question_id, []), now)
-        found[question_id] = _standing(cards.get(question_id), tried, on, now)
+        tried, rated = attempts.get(question_id, []), reviews.get(question_id, [])
+        on = sitting.current(tried, rated, events.get(question_id, []), now)
+        found[question_id] = _standing(cards.get(question_id), tried, rated, on, now)
     return found
 
 
 def _standing(
-    card: Card | None, tried: list[Attempt], on: sitting.Sitting, now: datetime
+    card: Card | None,
+    tried: list[Attempt],
+    rated: list[Review],
+    on: sitting.Sitting,
+    now: datetime,
 ) -> Standing:
     due = card.due if card else None
     if on.put_off_until is not None:
@@ -63,8 +68,10 @@ def _standing(
         status = "unfinished"
     elif due is None:
         status = "new"
+    elif due <= now:
+        status = "due"
     else:
-        status = "due" if due <= now else "learned"
+        status = "missed" if rated and rated[-1].rating == schedule.AGAIN else "learned"
     return Standing(
         status=status,
         passed=any(attempt.verdict == "passed" for attempt in tried),
@@ -85,7 +92,7 @@ def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choic
         and (kind is None or questions[question_id]["kind"] == kind)
     ]
     if not fitting:
-        raise DrillError("No problem has that topic and kind: drill list shows them all.", USAGE)
+        raise DrillError(f"No {kind} problem is on {topic}: drill list shows them all.", USAGE)
     found = standings(app)
     now = clock.now()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import os
 import sys
@@ -10,9 +11,14 @@ from typing import Any
 
 import click
 
-from drills.errors import GRADER_ERROR, INTERRUPTED, UNUSABLE, DrillError
+from drills.errors import GRADER_ERROR, INTERRUPTED, UNUSABLE, USAGE, DrillError
 
 BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
+
+_PLAIN_SIGNS = str.maketrans(
+    {"✓": "+", "✗": "x", "█": "#", "░": ".", "·": "-", "–": "-", "—": "-", "−": "-", "…": "."}
+    | {"←": "<", "→": ">", "“": '"', "”": '"', "‘": "'", "’": "'", "×": "x", "≤": "<", "±": "~"}
+)
 
 VERBS: dict[str, tuple[str, str]] = {
     "next": ("next", "serve what is due, else what is new"),
@@ -51,7 +57,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
         if word not in VERBS and not word.startswith("-"):
-            raise click.UsageError(_no_such_command(word), ctx)
+            raise DrillError(_no_such_command(word), USAGE)
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -85,11 +91,18 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["--help"]})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True)
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Practice for interviews on attention and LLM inference."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+        return
     from drills.app import App
 
     app = App()
@@ -99,11 +112,38 @@ def cli(ctx: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave with its exit code; no failure shows a traceback."""
-    for stream in (sys.stdout, sys.stderr):
+    _open_standard_streams()
+    codecs.register_error("drill", _in_plain_signs)
+    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "drill"), (sys.stderr, "drill")):
         reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:  # an ASCII terminal shows "?" where UTF-8 has a sign
-            reconfigure(errors="replace")
+        if reconfigure is not None:
+            reconfigure(errors=errors)
     sys.exit(_run(arguments))
+
+
+def _open_standard_streams() -> None:
+    """Where the caller closed one (>&-), nothing else may be opened in its place."""
+    if sys.stdin and sys.stdout and sys.stderr:
+        return
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    while descriptor <= 2:
+        descriptor = os.dup(descriptor)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
+    """The error handler of a terminal that lacks UTF-8: each sign by one that means the same."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    import unicodedata
+
+    text = error.object[error.start : error.end]
+    plain = unicodedata.normalize("NFKD", text.translate(_PLAIN_SIGNS))
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    return plain.encode("ascii", "replace").decode(), error.end
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -117,6 +157,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return result if isinstance(result, int) else 0
     except DrillError as error:
         return _fail(str(error), error.code)
+    except click.UsageError as error:
+        return _misused(error)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -140,6 +182,15 @@ def _run(arguments: Sequence[str] | None) -> int:
             "DRILL_DEBUG=1 shows the details.",
             GRADER_ERROR,
         )
+
+
+def _misused(error: click.UsageError) -> int:
+    """One sentence, and how the command is meant to be called."""
+    if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":  # new in click 8.2
+        error.show()
+        return USAGE
+    usage = error.ctx.get_usage().removeprefix("Usage: ")
+    return _fail(f"{error.format_message()}\nUsage: {usage}   (--help says more)", USAGE)
 
 
 def _fail(message: str, code: int) -> int:

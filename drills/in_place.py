@@ -2,95 +2,139 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from drills import serving, submit, workspace
+from drills import serving, submit
 from drills.app import App
-from drills.errors import DrillError
+from drills.ask import Said, Typist
 from drills.screen.console import say
 
 if TYPE_CHECKING:
     from drills.serving import Served
     from grader.report import Report
 
-_WORDS = ("hint", "solution", "skip", "quit")
+_MENU = "hint · solution · skip · quit"
 
 
-class Said(Exception):
-    """The learner typed a command in place of an answer."""
+class Answering:
+    """One person at work on one answer. `given` holds, by id, the parts that need no asking:
+    typed in this try, or right in the last one."""
 
-    def __init__(self, word: str) -> None:
-        super().__init__(word)
-        self.word = word
+    def __init__(self) -> None:
+        self.typist = Typist()
+        self.given: dict[str, str] = {}
 
+    def read(self, served: Served) -> str:
+        """The whole answer, one part a line. Raises Said for a command word."""
+        if served.question["kind"] == "explain":
+            return self._prose()
+        if served.by_parts:
+            return self._parts(served)
+        while True:
+            try:
+                typed = self.typist.block(" > ")
+            except EOFError:
+                print()
+                raise Said("quit") from None
+            if typed.strip():
+                return typed
 
-def _line(prompt: str) -> str:
-    """One line typed; the end of input is `quit`. Raises Said for a command word."""
-    try:
-        typed = input(prompt)
-    except EOFError:
-        print()
-        raise Said("quit") from None
-    word = typed.strip().lower()
-    if word in _WORDS:
-        raise Said(word)
-    return typed
+    def learn(self, report: Report) -> None:
+        """Keep what `report` found right."""
+        right = {part.id for part in report.parts if part.verdict == "passed"}
+        self.given = {part: text for part, text in self.given.items() if part in right}
 
-
-def _balanced(prompt: str) -> str:
-    """A line, and those after it until its brackets close: a matrix may be pasted."""
-    typed = _line(prompt)
-    while typed.count("[") > typed.count("]"):
-        typed += "\n" + _line(" … ")
-    return typed
-
-
-def read_answer(served: Served) -> str | None:
-    """The answer as typed, one part a line; None where the learner left."""
-    try:
-        return _read(served, {})
-    except Said as said:
-        if said.word != "quit":
-            say(f"Type it as a command: drill {said.word} {served.id}")
-        return None
-
-
-def _read_parts(served: Served, before: dict[str, str]) -> list[str]:
-    read = _balanced if served.question["kind"] == "trace" else _line
-    for number, part in enumerate(served.parts, 1):
-        known = before.get(part["id"], "")
-        print(f" {number}. {part['asks']}" + (f"   (Enter keeps {known})" if known else ""))
-        before[part["id"]] = read(" > ").strip() or known
-    return [before[part["id"]] for part in served.parts]
-
-
-def _read(served: Served, before: dict[str, str]) -> str:
-    """The answer; `before` holds the parts of the last try, and is kept up to date."""
-    kind = served.question["kind"]
-    if kind == "explain":
+    def _prose(self) -> str:
         say(" Your answer; an empty line ends it.")
         lines: list[str] = []
         while True:
-            typed = _line(" > ")
-            if not typed.strip() and any(lines):
-                return "\n".join(lines)
-            if typed.strip():
+            try:
+                typed = self.typist.block(" > ").strip()
+            except EOFError:
+                print()
+                if lines:
+                    return "\n".join(lines)
+                raise Said("quit") from None
+            if typed:
                 lines.append(typed)
-    if served.by_parts:
-        return "\n".join(_read_parts(served, before))
+            elif lines:
+                return "\n".join(lines)
+
+    def _parts(self, served: Served) -> str:
+        kept = [str(n) for n, part in enumerate(served.parts, 1) if part["id"] in self.given]
+        if kept:
+            print(f" Kept: {', '.join(kept)}.")
+        for number, part in enumerate(served.parts):
+            if part["id"] not in self.given:
+                self.given[part["id"]] = self._part(served, number)
+        return "\n".join(self.given[part["id"]] for part in served.parts)
+
+    def _part(self, served: Served, number: int) -> str:
+        print(f" {number + 1}. {served.parts[number]['asks']}")
+        matrix = served.question["kind"] == "trace"
+        while True:
+            typed = self._matrix() if matrix else self.typist.line(" > ").strip()
+            fault = _fault(served, number, typed) if typed else ""
+            if typed and not fault:
+                return typed
+            self.typist.pending.clear()
+            if fault:
+                say(f" {fault}")
+
+    def _matrix(self) -> str:
+        """A line, and those after it until its brackets close; pasted bare rows are one matrix."""
+        typed = self.typist.line(" > ").strip()
+        pasted = [row.strip() for row in self.typist.pending if row.strip()]
+        if pasted and not any(mark in row for row in (typed, *pasted) for mark in ";[,"):
+            self.typist.pending.clear()
+            return "; ".join([typed, *pasted])
+        while typed.count("[") > typed.count("]"):
+            typed += " " + self.typist.line(" … ").strip()
+        return typed
+
+
+def _fault(served: Served, number: int, typed: str) -> str:
+    """Why one part cannot be read, in a sentence; empty where it can."""
+    from grader.answers.reading import Unreadable
+
+    question = served.question
+    try:
+        if question["kind"] == "trace":
+            from grader.answers.matrices import read_matrices
+
+            read_matrices(typed, [tuple(question["parts"][number]["shape"])])
+        else:
+            from grader.answers.derive import lines_of
+            from grader.answers.expressions import parse
+
+            alone = {**question, "steps": [question["steps"][number]]}
+            parse(lines_of(alone, typed)[0], question["symbols"])
+    except Unreadable as error:
+        return str(error)
+    return ""
+
+
+def menu() -> None:
+    print(f"\n answer below, or type:  {_MENU}\n")
+
+
+def read_answer(app: App, served: Served) -> str | None:
+    """One answer as typed, one part a line; None where the learner left."""
+    answering = Answering()
+    menu()
     while True:
-        typed = _balanced(" > ")
-        if typed.strip():
-            return typed
+        try:
+            return answering.read(served)
+        except Said as said:
+            if obey(app, served, said.word):
+                return None
+            print()
 
 
-def review(served: Served, report: Report) -> Report:
+def review(served: Served, report: Report, typist: Typist | None = None) -> Report:
     """Ask the learner about each point that no rule decides, and mark it so."""
-    if report.verdict != "needs_review":
-        return report
     open_parts = [part for part in report.parts if part.verdict == "needs_review"]
-    if not open_parts:
+    if report.verdict != "needs_review" or not open_parts:
         return report
     from rich.text import Text
 
@@ -99,20 +143,18 @@ def review(served: Served, report: Report) -> Report:
     from drills.screen.safe import safe
     from grader import answers
 
+    typist = typist or Typist()
     count = len(open_parts)
     print(f"\n {count} point{'s' if count > 1 else ''} for you to judge. Did your answer say:\n")
     said: dict[str, bool] = {}
     for part in open_parts:
         for line in wrap(Text(safe(part.asks or part.id)), out().width, " · "):
             out().print(line)
-        reply = ""
-        while reply not in ("y", "n", "yes", "no"):
-            try:
-                reply = input("   [y/n] ").strip().lower()
-            except EOFError:
-                print()
-                return report
-        said[part.id] = reply.startswith("y")
+        try:
+            said[part.id] = typist.yes("   [y/n] ")
+        except EOFError:
+            print()
+            return report
     return answers.apply_review(report, said, served.question)
 
 
@@ -123,30 +165,31 @@ def answer_loop(app: App, served: Served) -> None:
     """
     from drills.screen.pages import print_outcome, print_problem
 
-    before: dict[str, str] = {}
-    print("\n answer below, or type:  hint · solution · skip · quit\n")
+    answering = Answering()
+    menu()
     while True:
         try:
-            given = _read(served, before)
+            given = answering.read(served)
         except Said as said:
-            if _obey(app, served, said.word):
+            if obey(app, served, said.word):
                 return
             print()
             continue
-        report = review(served, submit.grade_text(app, served, given))
+        report = review(served, submit.grade_text(app, served, given), answering.typist)
         outcome = submit.record(app, served.question, report, given)
-        over = report.verdict == "passed" or outcome.rated is not None
-        print_outcome(outcome, actions=over)
-        if over:
+        print_outcome(outcome, in_place=not outcome.over)
+        if outcome.over:
             return
+        answering.learn(report)
         if served.parameters and report.verdict != "invalid":
+            answering.given.clear()
             served = serving.serve(served.question, serving.draw_seed())
             app.note(served.id, "shown", served.seed)
             print_problem(served, "again, with new numbers")
-        print("\n again, or type:  hint · solution · skip · quit\n")
+        print(f"\n again, or type:  {_MENU}\n")
 
 
-def _obey(app: App, served: Served, word: str) -> bool:
+def obey(app: App, served: Served, word: str) -> bool:
     """Carry out a command word; True where it ends the sitting at this terminal."""
     from drills.screen.pages import print_hint
 
@@ -157,8 +200,10 @@ def _obey(app: App, served: Served, word: str) -> bool:
         print_hint(served, number, text, in_place=True)
         return False
     if word == "solution":
-        from drills.commands.solution import show_solution
+        from drills.commands.solution import agreed, show_solution
 
+        if not agreed(app, served):
+            return False
         show_solution(app, served)
     elif word == "skip":
         from drills.commands.skip import skip
@@ -167,60 +212,3 @@ def _obey(app: App, served: Served, word: str) -> bool:
     else:
         say(f"It stays open. Next: drill next, or drill answer {served.id}")
     return True
-
-
-def code_loop(app: App, served: Served, starter: workspace.Starter) -> None:
-    """Edit, grade, hint, skip, until it is passed or left. The grader stays warm meanwhile."""
-    from drills.screen.pages import print_outcome
-    from grader.session import Grader
-
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    choices = {"g": "grade", "e": "edit", "h": "hint", "s": "skip", "q": "quit"}
-    if not editor:
-        del choices["e"]
-    menu = " · ".join(f"[{key}]{word[1:]}" for key, word in choices.items())
-    with Grader() as grader:
-        grader.start()  # torch is imported while the learner reads
-        while True:
-            try:
-                typed = input(f"\n {menu} > ").strip().lower()
-            except EOFError:
-                print()
-                typed = "q"
-            word = choices.get(typed[:1], "") if typed else ""
-            if word == "edit" and editor:
-                _edit(editor, str(starter.path))
-            elif word == "grade":
-                try:
-                    source, name = workspace.read_source(str(starter.path))
-                except DrillError as error:  # the learner is told, and stays
-                    say(f" {error}")
-                    continue
-                report = submit.grade_source(
-                    app, grader, served.question, source, serving.draw_seed(), name
-                )
-                text = source.decode("utf-8", "replace")
-                outcome = submit.record(app, served.question, report, text)
-                print_outcome(outcome)
-                if outcome.report.verdict == "passed":
-                    return
-            elif word == "hint":
-                _obey(app, served, "hint")
-            elif word == "skip":
-                _obey(app, served, "skip")
-                return
-            elif word == "quit":
-                say("It stays open. Next: drill grade")
-                return
-            else:
-                say(f" Type one of: {', '.join(choices.values())}.")
-
-
-def _edit(editor: str, path: str) -> None:
-    import shlex
-    import subprocess
-
-    try:
-        subprocess.call([*shlex.split(editor), path])
-    except (OSError, ValueError) as error:
-        say(f"The editor {editor} did not start ({error}): set VISUAL or EDITOR.")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from drills.app import App
+from drills.app import App, near_misses
+from drills.errors import DrillError
+from drills.screen.safe import one_line
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -17,8 +20,24 @@ KINDS = ("code", "debug", "compute", "derive", "trace", "choice", "explain")
 
 pass_app = click.make_pass_decorator(App)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+_LARGEST_SEED = 2**63 - 1
+
+
+def _seed(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """A whole number that SQLite can hold."""
+    if value is None:
+        return None
+    if not re.fullmatch("[0-9]{1,19}", value) or int(value) > _LARGEST_SEED:
+        wrong = f"'{one_line(value, 40)}' is no whole number from 0 to {_LARGEST_SEED}."
+        raise click.BadParameter(wrong, ctx, param)
+    return int(value)
+
+
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), help="Draw what this seed draws."
+    "--seed",
+    metavar="N",
+    callback=_seed,
+    help="Repeat the numbers or cases of a report: it names its seed.",
 )
 kind_option = click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
 
@@ -52,7 +71,26 @@ def complete_topics(
     return [CompletionItem(topic) for topic in topics if topic.startswith(typed)]
 
 
-topic_option = click.option("--topic", shell_complete=complete_topics, help="Only this topic.")
+def _known_topic(ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Raises DrillError (exit 2) with suggestions for a topic that the bank has not."""
+    if value is None or ctx.resilient_parsing:
+        return value
+    app = ctx.ensure_object(App)
+    topics = sorted({str(question["topic"]) for question in app.index.questions.values()})
+    if value not in topics:
+        shown = one_line(value, 60)
+        near = near_misses(value, topics)
+        told = f". Did you mean {' or '.join(near)}?" if near else ": drill list shows them all."
+        raise DrillError(f'There is no topic "{shown}"{told}')
+    return value
+
+
+topic_option = click.option(
+    "--topic",
+    shell_complete=complete_topics,
+    callback=_known_topic,
+    help="Only this topic.",
+)
 
 
 def id_argument(required: bool) -> Callable[[F], F]:

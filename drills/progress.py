@@ -19,6 +19,7 @@ class Topic:
     tried: int
     passed: int
     due: int
+    unfinished: int
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ def measure(app: App) -> Progress:
                 questions=len(mine),
                 tried=sum(s.attempts > 0 for s in mine),
                 passed=sum(s.passed for s in mine),
-                due=sum(s.status in ("due", "unfinished") for s in mine),
+                due=sum(s.status == "due" for s in mine),
+                unfinished=sum(s.status == "unfinished" for s in mine),
             )
         )
     attempts = app.store.attempts()

@@ -74,6 +74,12 @@ def seed_to_show(app: App, question_id: str) -> int:
     return draw_seed() if judged else known
 
 
+def answer_command(app: App, served: Served) -> str:
+    """What to type to answer. The seed is remembered, but for a home that cannot be written."""
+    seed = f" --seed {served.seed}" if served.parameters and not app.store.recording else ""
+    return f"drill answer {served.id}{seed}"
+
+
 def as_json(served: Served) -> dict[str, Any]:
     """What `drill show --json` prints: everything that the learner may know, no answers."""
     question = served.question

@@ -10,6 +10,7 @@ from typing import Any
 
 from drills.app import CODE_KINDS
 from drills.serving import Served
+from questions.text import fill
 
 
 def solution(served: Served) -> tuple[str, str]:
@@ -106,7 +107,13 @@ def _text(node: ast.stmt, lines: list[str]) -> str:
 
 
 def _compute(served: Served) -> str:
-    return served.text(served.question["working"])
+    from grader.answers import compute, units
+
+    question = served.question
+    answer = compute.right_answer(question, served.parameters)
+    right = units.show_value(answer, question["unit"])
+    working = fill(question["working"], {**served.parameters, "answer": right}).rstrip()
+    return working if "{answer}" in question["working"] else f"{working} = **{right}**"
 
 
 def _derive(served: Served) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -27,13 +27,20 @@ class Outcome:
     """A graded, recorded submission.
 
     `due` is when the question comes back, once the sitting is over; `rated` is None where the
-    sitting had its review already.
+    sitting had its review already. `no_hints_left`: all of them were shown.
     """
 
     report: Report
     rated: Rated | None = None
     due: datetime | None = None
     failures: int = 0
+    no_hints_left: bool = False
+
+    @property
+    def over(self) -> bool:
+        """True where nothing is left to find out: it passed, or its report told the answer."""
+        told = self.report.kind in TELLS_ALL and self.report.verdict in ("wrong_answer", "partial")
+        return self.report.verdict == "passed" or self.rated is not None or told
 
     @property
     def exit_code(self) -> int:
@@ -79,9 +86,10 @@ def record(app: App, question: Question, report: Report, source: str) -> Outcome
         ),
         review(question_id, at, rated) if rated else None,
     )
-    over = report.verdict == "passed" or rated is not None
-    card = app.store.cards().get(question_id) if over else None
-    return Outcome(report, rated, card.due if card else None, sitting.failures)
+    hinted = sitting.hints_shown >= len(question["hints"])
+    outcome = Outcome(report, rated, None, sitting.failures, hinted)
+    card = app.store.cards().get(question_id) if outcome.over else None
+    return replace(outcome, due=card.due) if card else outcome
 
 
 def grade_text(app: App, served: Served, text: str) -> Report:

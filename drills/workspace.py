@@ -47,6 +47,16 @@ def file_name(question_id: str) -> str:
     return question_id.replace("-", "_") + ".py"
 
 
+def near(path: Path) -> str:
+    """The shortest way to write `path` from here."""
+    whole = str(path)
+    try:
+        relative = os.path.relpath(whole)
+    except (OSError, ValueError):
+        return whole
+    return relative if len(relative) < len(whole) and not relative.startswith("..") else whole
+
+
 def remembered(app: App, question_id: str) -> Path | None:
     """Where the question's starter was written last, if a file is still there."""
     for event in reversed(app.store.events(question_id)):
@@ -153,6 +163,17 @@ def read_source(name: str) -> tuple[bytes, str]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "no such name"
         raise DrillError(f"{name} cannot be read ({reason}).", USAGE) from error
+
+
+def read_submission(question: Question, name: str) -> tuple[bytes, str]:
+    """What `read_source` gives. Raises DrillError (exit 2) also for a starter left as it was; the
+    code of a debug question is there to be graded as it comes."""
+    source, shown = read_source(name)
+    starter = question["starter"].encode()
+    if question["kind"] != "debug" and source.split() == starter.split():
+        where = "standard input" if name == "-" else name
+        raise DrillError(f"{where} is still the starter: write the function first.", USAGE)
+    return source, shown
 
 
 def _checked(source: bytes, name: str) -> bytes:

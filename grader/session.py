@@ -13,8 +13,10 @@ import base64
 import contextlib
 import importlib.util
 import os
+import re
 import secrets
-import shutil
+import select
+import signal
 import socket
 import subprocess
 import sys
@@ -25,7 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from grader.isolation import frames
+from grader.isolation import clear, frames
 from grader.isolation.calls import Limits
 from grader.report import Report
 
@@ -36,6 +38,7 @@ HANDLERS = {
     "prove": "grader.power:prove",
 }
 PATIENCE = 120.0  # seconds without a word from the judge, beyond the submission's own limit
+QUIET = 0.5  # seconds without a word after which the zygote is suspected to be stopped
 LIBRARIES = ("torch", "numpy", "typing_extensions", "sympy", "jinja2", "pydantic")
 KEPT_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
@@ -69,6 +72,7 @@ class Grader:
         self._judge: socket.socket | None = None
         self._log: IO[bytes] | None = None
         self._scratch = ""
+        self._hides = False
 
     def __enter__(self) -> Grader:
         return self
@@ -100,6 +104,8 @@ class Grader:
                     pass_fds=(control_far.fileno(), judge_far.fileno()),
                     start_new_session=True,
                 )
+            _hidden.begin()
+            self._hides = True
         except BaseException:
             self.close()
             raise
@@ -110,13 +116,17 @@ class Grader:
             if sock is not None:
                 sock.close()
         if self._zygote is not None:
+            self._zygote.send_signal(signal.SIGCONT)  # a submission may have stopped it
             try:
                 self._zygote.wait(5)
             except subprocess.TimeoutExpired:
                 self._zygote.kill()
                 self._zygote.wait()
-            # The zygote does this too, unless it was killed.
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            if self._zygote.returncode:  # else it has done this, or is at it
+                clear.remove(self._scratch)
+        if self._hides:
+            _hidden.end()
+            self._hides = False
         if self._log is not None:
             self._log.close()
         self._zygote = self._control = self._judge = self._log = None
@@ -206,10 +216,12 @@ class Grader:
             frames.send(self._judge, {**header, **request})
             answer = {"beat": True}
             while "beat" in answer:
+                self._await_word(self.patience + seconds)
                 answer = frames.receive(self._judge)
         except frames.Closed:
+            killed = self._killed(1.0)  # the zygote ends by itself, and says why
             log = self._end_with_log()
-            raise GraderFault(_death(log), log) from None
+            raise GraderFault(_death(log, killed), log) from None
         except TimeoutError:
             log = self._end_with_log()
             message = "The grader stopped answering; the fault is ours, not your code's. Try again."
@@ -219,8 +231,31 @@ class Grader:
             raise
         if "error" in answer:
             error, log = str(answer["error"]), str(answer["traceback"])
+            if answer.get("broken"):
+                killed = self._killed(0.0)
+                self.close()  # the next request starts them anew
+                if killed:
+                    raise GraderFault(_death(log, killed), log)
             raise GraderFault(f"The grader failed ({error}); the fault is ours.", log)
         return answer["result"]
+
+    def _await_word(self, seconds: float) -> None:
+        """Until the judge's socket is readable. Raises TimeoutError."""
+        assert self._judge is not None
+        assert self._zygote is not None
+        deadline = time.monotonic() + seconds
+        while not select.select([self._judge], [], [], min(QUIET, seconds))[0]:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            # A submission may have stopped it; to one that runs this does nothing.
+            self._zygote.send_signal(signal.SIGCONT)
+
+    def _killed(self, seconds: float) -> int:
+        """The signal that the zygote died of, if it does within `seconds`; else 0."""
+        assert self._zygote is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return max(0, -self._zygote.wait(seconds))
+        return 0
 
     def _end_with_log(self) -> str:
         log, self._log = self._log, None
@@ -233,14 +268,27 @@ class Grader:
 
 
 def isolation(seconds: float) -> tuple[str, ...]:
-    """What protected this machine during a grade, and what did not."""
+    """What protected this machine during a grade, and what did not; the line that every report
+    shows begins with "no "."""
     limits = Limits(seconds=seconds)
-    return (
-        "separate process, without your environment variables; the reference stays in another one",
-        f"limits: {seconds:g} s, {limits.memory_bytes >> 30} GiB of memory, "
+    lines = [
+        "separate process, without your environment variables; the reference stays in another one, "
+        "and Python's import and open refuse drill's own files",
+        f"limits: {seconds:g} s, {limits.memory_bytes >> 30} GiB of memory a process, "
         f"{limits.output_bytes >> 20} MiB printed, files of {limits.file_bytes >> 20} MiB",
         "no file or network sandbox yet: grade only code that you trust",
-    )
+        "so the code can read and change your files (the reference's source too, by other means "
+        "than Python's own), go online, start programs, and stop or kill your processes",
+    ]
+    if sys.platform != "linux":
+        lines.append(
+            "this system lets drill neither bound the memory nor find what the code starts"
+        )
+    elif os.geteuid() == 0:
+        lines.append(
+            "drill runs as root: the code keeps root's files, but none of its other powers"
+        )
+    return tuple(lines)
 
 
 def _check_case(question: dict[str, Any], case_id: str) -> None:
@@ -249,13 +297,52 @@ def _check_case(question: dict[str, Any], case_id: str) -> None:
         raise ValueError(f"`{question['id']}` has no case `{case_id}`; it has {', '.join(known)}.")
 
 
-def _death(log: str) -> str:
+def _death(log: str, killed: int) -> str:
+    """Why the processes are gone. `killed`: the signal that the zygote died of, or 0."""
     if importlib.util.find_spec("torch") is None:
         return "torch is not installed in this environment; install it and grade again."
     last = log.strip().splitlines()[-1:] or [""]
+    told = re.fullmatch(r"the judge was killed by signal (\d+)", last[0])
+    number = killed or (int(told[1]) if told else 0)
+    if number:
+        return (
+            f"The grader was killed (signal {number}): by the system for want of memory, by hand, "
+            "or by the code that it ran; nothing is held against your answer."
+        )
     if "Error" in last[0]:
         return f"The grader could not start or go on ({last[0].strip()}); the fault is ours."
     return "The grader's process died; the fault is ours, not your code's. Try again."
+
+
+class _Hidden:
+    """While graders run, nobody reads this process by way of /proc or ptrace. Linux alone."""
+
+    def __init__(self) -> None:
+        self.graders = 0
+        self.before = 1
+
+    def begin(self) -> None:
+        if not self.graders:
+            self.before = self._set_dumpable(0)
+        self.graders += 1
+
+    def end(self) -> None:
+        self.graders -= 1
+        if not self.graders:
+            self._set_dumpable(self.before)
+
+    def _set_dumpable(self, value: int) -> int:
+        if sys.platform != "linux":
+            return 1
+        import ctypes
+
+        libc = ctypes.CDLL(None)
+        before = int(libc.prctl(3, 0, 0, 0, 0))
+        libc.prctl(4, value, 0, 0, 0)
+        return before
+
+
+_hidden = _Hidden()
 
 
 def _library_folders() -> list[str]:

@@ -15,7 +15,8 @@ from drills.screen import console
 _LARGEST_ANSWER = 64 * 1024  # bytes
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+# "-h" may be an answer, and so may much else that begins with a minus sign.
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @id_argument(required=True)
 @click.argument("text", nargs=-1, type=click.UNPROCESSED)
 @seed_option
@@ -49,7 +50,7 @@ def command(
         from drills.screen.pages import print_problem
 
         print_problem(served)
-        given = in_place.read_answer(served)
+        given = in_place.read_answer(app, served)
         if given is None:
             return 0
     else:
@@ -75,6 +76,10 @@ def _given(text: tuple[str, ...], served: serving.Served) -> str:
     if text and text != ("-",):
         several = served.by_parts and len(text) == len(served.parts)
         given = ("\n" if several else " ").join(text)
+        try:
+            given.encode()
+        except UnicodeEncodeError as error:  # argv bytes that are no UTF-8 arrive as surrogates
+            raise DrillError("The answer is not text in UTF-8.") from error
     else:
         data = sys.stdin.buffer.read(_LARGEST_ANSWER + 1)
         if len(data) > _LARGEST_ANSWER:

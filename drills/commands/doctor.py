@@ -96,6 +96,14 @@ def _bank(app: App) -> dict[str, Any]:
     return {"questions": sum(kinds.values()), "kinds": kinds}
 
 
+def _contents(database: dict[str, Any]) -> str:
+    if "attempts" not in database:
+        return "unusable, "
+    count = database["attempts"]
+    tries = f"{count} attempt" + ("" if count == 1 else "s")
+    return f"schema {database['schema']}, integrity {database['integrity']}, {tries}, "
+
+
 def _print(found: dict[str, Any]) -> None:
     from rich.text import Text
 
@@ -112,12 +120,8 @@ def _print(found: dict[str, Any]) -> None:
         *((name, words) for name, words in found["devices"].items()),
         *(("isolation" if not n else "", words) for n, words in enumerate(found["isolation"])),
         ("home", found["home"]),
-        (
-            "database",
-            f"schema {database.get('schema')}, integrity {database.get('integrity')}, "
-            f"{database.get('attempts')} attempts, SQLite {database['sqlite']}",
-        ),
-        ("bank", f"{bank.get('questions', 0)} questions: {kinds}"),
+        ("database", f"{_contents(database)}SQLite {database['sqlite']}"),
+        ("bank", f"{bank['questions']} questions: {kinds}" if kinds else "unusable"),
     ]
     out = console.out()
     out.print()
@@ -128,5 +132,7 @@ def _print(found: dict[str, Any]) -> None:
     for problem in found["problems"]:
         for line in wrap(Text(safe(problem), style=console.BAD), out.width, " PROBLEM   "):
             out.print(line)
-    verdict = "All is well. Next: drill next" if found["usable"] else "drill cannot work like this."
+    verdict = "All is well. Next: drill next"
+    if not found["usable"]:
+        verdict = "Mend that, then look again: drill doctor"
     out.print(Text(f" {verdict}", style=console.GOOD if found["usable"] else console.BAD))

@@ -55,8 +55,8 @@ def command(
         found = workspace.find(app, question_id)
         if found is None:
             raise DrillError(f"There is no file for {question_id} yet: drill start {question_id}")
-        name = str(found)
-    source, shown = workspace.read_source(name)
+        name = workspace.near(found)
+    source, shown = workspace.read_submission(question, name)
     if device != "cpu":
         return _not_run(question, seed, device, as_json)
     from grader.session import Grader

@@ -39,7 +39,7 @@ def command(app: App, file: str) -> int:
     added = app.store.merge(facts)
     total = {table: len(rows) for table, rows in facts.items()}
     say(
-        f"Merged {added['attempts']} new of {total['attempts']} attempts, "
-        f"{added['reviews']} new of {total['reviews']} reviews.\nNext: drill next"
+        f"New here: {added['attempts']} of the file's {total['attempts']} attempts, "
+        f"{added['reviews']} of its {total['reviews']} reviews.\nNext: drill next"
     )
     return 0

@@ -8,7 +8,7 @@ from drills import choose, clock
 from drills.app import App
 from drills.options import json_option, kind_option, pass_app, topic_option
 
-STATUSES = ("new", "unfinished", "due", "learned", "put off")
+STATUSES = ("new", "unfinished", "due", "learned", "missed", "put off")
 
 
 @click.command()
@@ -20,7 +20,10 @@ STATUSES = ("new", "unfinished", "due", "learned", "put off")
 def command(
     app: App, topic: str | None, kind: str | None, status: str | None, as_json: bool
 ) -> int:
-    """List the bank in teaching order."""
+    """List the bank by topic, with how you stand (--json keeps the teaching order).
+
+    ✓ stands by what you passed at least once.
+    """
     questions = app.index.questions
     rows = [
         (questions[question_id], standing)

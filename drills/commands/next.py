@@ -57,18 +57,22 @@ def _show(
     from drills.screen.pages import print_problem, print_starter
 
     in_person = console.on_terminal()
-    if in_person:
-        from drills import in_place
     if starter is not None:
         print_problem(served, note)
-        print_starter(starter)
         if in_person:
-            in_place.code_loop(app, served, starter)
+            from drills import code_loop
+
+            print_starter(starter, code_loop.advice())
+            code_loop.code_loop(app, served, starter)
+        else:
+            print_starter(starter)
     elif problem:
         print_problem(served, note, action=f"drill start {served.id}")
         console.say(problem)
     elif in_person:
+        from drills import in_place
+
         print_problem(served, note)
         in_place.answer_loop(app, served)
     else:
-        print_problem(served, note, action=f"drill answer {served.id} TEXT")
+        print_problem(served, note, action=f"{serving.answer_command(app, served)} TEXT")

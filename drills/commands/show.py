@@ -32,6 +32,7 @@ def command(app: App, question_id: str | None, seed: int | None, as_json: bool) 
         return 0
     from drills.screen.pages import print_problem
 
-    verb = "start" if question["kind"] in CODE_KINDS else "answer"
-    print_problem(served, action=f"drill {verb} {served.id}")
+    code = question["kind"] in CODE_KINDS
+    action = f"drill start {served.id}" if code else serving.answer_command(app, served)
+    print_problem(served, action=action)
     return 0

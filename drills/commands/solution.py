@@ -22,13 +22,17 @@ def command(app: App, question_id: str | None, yes: bool) -> int:
     question = app.question_or_last(question_id)
     seed = serving.last_seed(app, question["id"])
     served = serving.serve(question, seed if seed is not None else serving.draw_seed())
-    costs = not app.sitting(served.id).rated
-    if costs and not yes and console.on_terminal():
-        console.say("Seen before a pass, it counts as giving up; the problem comes back tomorrow.")
-        if not click.confirm("Show the solution?", err=True):
-            return 0
-    show_solution(app, served)
+    if yes or not console.on_terminal() or agreed(app, served):
+        show_solution(app, served)
     return 0
+
+
+def agreed(app: App, served: serving.Served) -> bool:
+    """Ask before the solution costs the sitting; after its review it is free."""
+    if app.sitting(served.id).rated:
+        return True
+    console.say(" Before a pass it counts as giving up: the problem comes back tomorrow.")
+    return click.confirm(" Show the solution?", err=True)
 
 
 def show_solution(app: App, served: serving.Served) -> None:

@@ -26,5 +26,5 @@ def command(app: App, question_id: str, force: bool) -> int:
     app.note(question_id, "started", detail={"path": str(starter.path)})
     from drills.screen.pages import print_starter
 
-    print_starter(starter)
+    print_starter(starter, read=f"drill show {question_id}")
     return 0

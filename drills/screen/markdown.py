@@ -85,7 +85,7 @@ def blocks(source: str) -> Iterator[Block]:
             yield Block("table", tuple(lines[start:at]))
         elif item:
             mark = "·" if item[2] in "-*+" else item[2]
-            at, words = _gather(lines, at + 1, [item[3]])
+            at, words = _gather(lines, at + 1, [item[3]], in_list=True)
             lead = " " * (len(item[1]) + 1) + mark + " "
             yield Block("item", (" ".join(words),), lead=lead, tight=after_item and not gap)
         elif line.startswith("    "):
@@ -100,12 +100,16 @@ def blocks(source: str) -> Iterator[Block]:
         gap = False
 
 
-def _gather(lines: list[str], at: int, words: list[str]) -> tuple[int, list[str]]:
+def _gather(
+    lines: list[str], at: int, words: list[str], in_list: bool = False
+) -> tuple[int, list[str]]:
     """The lines that go on with a paragraph or a list item."""
     while at < len(lines):
         line = lines[at]
         begins = line.lstrip().startswith(("```", "|", "# ", "## ", "### "))
-        if not line.strip() or _ITEM.match(line) or begins:
+        # A sum such as "s - t" may be wrapped before its sign: that begins no list.
+        listed = _ITEM.match(line) and (in_list or words[-1].endswith(":"))
+        if not line.strip() or listed or begins:
             break
         words.append(line.strip())
         at += 1
@@ -125,7 +129,8 @@ def render(source: str, width: int, indent: int = 1, style: str = "") -> list[Te
 def _render_block(block: Block, width: int, indent: int, style: str) -> list[Text]:
     margin = " " * indent
     if block.kind == "code":
-        return [Text(margin + block.lead + line, style="cyan") for line in block.lines]
+        lead = margin + block.lead
+        return [Text(lead + line if line.strip() else "", style="cyan") for line in block.lines]
     if block.kind == "table":
         return [Text(margin) + line for line in _table(block.lines, width - indent)]
     text = spans(block.lines[0], "bold" if block.kind == "heading" else style)
@@ -135,7 +140,10 @@ def _render_block(block: Block, width: int, indent: int, style: str) -> list[Tex
 def wrap(text: Text, width: int, lead: str = "", hang: str | None = None) -> list[Text]:
     """`text` wrapped at words: `lead` before the first line, `hang` (or spaces) before others."""
     hang = " " * len(lead) if hang is None else hang
-    lines = text.divide(_breaks(text.plain, max(20, width - len(lead))))
+    room = max(20, width - len(lead))
+    lines = [
+        line for row in text.split("\n") or [text] for line in row.divide(_breaks(row.plain, room))
+    ]
     for line in lines:
         line.rstrip()
         line.plain = line.plain.replace(_GLUE, " ")

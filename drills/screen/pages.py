@@ -40,36 +40,27 @@ def _labelled(label: str, command: str) -> Text:
     return Text.assemble((f" {label}  ", look.DIM), (command, look.ACTION))
 
 
-def print_starter(starter: Starter) -> None:
-    lines = []
+def print_starter(starter: Starter, advice: str = "", read: str = "") -> None:
+    """`advice` stands in for the command to type, where a menu follows; `read` is the command that
+    shows the problem, where it was not shown."""
+    from drills.workspace import near
+
+    lines = [_labelled("Read", read)] if read else []
     if starter.moved is not None:
         lines.append(Text(f" Your last file is kept as {safe(starter.moved.name)}"))
-    verb = "Wrote" if starter.what == "wrote" else "Yours"
-    where = safe(_near(str(starter.path)))
-    lines.append(
-        Text.assemble(
-            (f" {verb} {where}", look.BOLD), "   edit it, then:  ", ("drill grade", look.ACTION)
-        )
-    )
+    verb = "Wrote" if starter.what == "wrote" else "Yours:"
+    head = Text().append(f" {verb} {safe(near(starter.path))}", look.BOLD)
+    then = Text(advice) if advice else Text("edit it, then:  ").append("drill grade", look.ACTION)
+    if head.cell_len + then.cell_len + 3 <= look.out().width:
+        lines.append(head + Text("   ") + then)
+    else:
+        lines += [head, Text(" ") + then]
     _print(["", *lines])
 
 
-def _near(path: str) -> str:
-    """The shortest way to write `path` from here."""
-    import os
-
-    try:
-        relative = os.path.relpath(path)
-    except (OSError, ValueError):
-        return path
-    return relative if len(relative) < len(path) and not relative.startswith("..") else path
-
-
-def print_outcome(outcome: Outcome, heading: bool = True, actions: bool = True) -> None:
+def print_outcome(outcome: Outcome, in_place: bool = False) -> None:
     width = look.out().width
-    lines = report_lines(outcome, width, heading)
-    if actions:
-        lines += next_actions(outcome, width)
+    lines = report_lines(outcome, width) + next_actions(outcome, width, in_place)
     _print([Text(""), *lines])
 
 
@@ -105,36 +96,60 @@ def _code(code: str) -> list[Text]:
     return [Text("   ") + line for line in lines]
 
 
-_STATUS_STYLE = {"due": look.UNSURE, "unfinished": look.UNSURE, "learned": look.GOOD}
+_STATUS_STYLE = {
+    "new": look.DIM,
+    "due": look.UNSURE,
+    "unfinished": look.UNSURE,
+    "missed": look.UNSURE,
+    "learned": look.GOOD,
+    "put off": look.DIM,
+}
+_COLUMNS = ("", "problem", "kind", "level", "par", "status")
+_WIDE, _MIDDLE = 70, 50  # narrower, level and par are left out; still narrower, the kind too
 
 
 def print_list(rows: Sequence[tuple[dict[str, Any], Standing]], now: datetime) -> None:
+    """Topic by topic, in the order in which teaching comes to them."""
     from drills.screen.listing import table
 
     if not rows:
         look.say("Nothing in the bank fits that.")
         return
-    cells = []
+    width = look.out().width
+    shown = range(6) if width >= _WIDE else (0, 1, 2, 5) if width >= _MIDDLE else (0, 1, 5)
+    topics: dict[str, list[tuple[dict[str, Any], Standing]]] = {}
     for question, standing in rows:
-        due = clock.when(standing.due, now) if standing.due else ""
-        tick = Text("✓", style=look.GOOD) if standing.passed else Text(" ")
-        cells.append(
-            (
-                tick,
-                Text(question["id"], style=look.BOLD),
-                question["kind"],
-                question["topic"],
-                f"{question['level']}",
-                f"{question['minutes']}'",
-                Text(standing.status, style=_STATUS_STYLE.get(standing.status, "")),
-                due,
-            )
-        )
-    columns = ("", "problem", "kind", "topic", "lvl", "par", "status", "due")
+        topics.setdefault(question["topic"], []).append((question, standing))
+    cells = [
+        [_cells(question, standing, now)[column] for column in shown]
+        for group in topics.values()
+        for question, standing in group
+    ]
+    names = [_COLUMNS[column] for column in shown]
+    right = [place for place, column in enumerate(shown) if column in (3, 4)]
+    heading, *lines = table(names, cells, width, right=right, shrink=len(names) - 1)
+    page = [heading]
+    for topic, group in topics.items():
+        page += [Text(f" {topic}", style=look.BOLD), *lines[: len(group)]]
+        lines = lines[len(group) :]
     passed = sum(standing.passed for _, standing in rows)
-    lines = table(columns, cells, look.out().width, right=(4, 5), shrink=3)
-    _print(["", *lines, "", Text(f" {passed} of {len(rows)} passed", style=look.DIM)])
+    _print(["", *page, "", Text(f" {passed} of {len(rows)} passed", style=look.DIM)])
     _print([_labelled("Next", "drill next")])
+
+
+def _cells(question: dict[str, Any], standing: Standing, now: datetime) -> list[Text]:
+    status = standing.status
+    if status in ("learned", "missed", "put off") and standing.due is not None:
+        back = f"back {clock.when(standing.due, now)}"
+        status = back if status == "learned" else f"{status}, {back}"
+    return [
+        Text(" ✓" if standing.passed else "  ", style=look.GOOD),
+        Text(question["id"]),
+        Text(question["kind"]),
+        Text(str(question["level"])),
+        Text(f"{question['minutes']} min"),
+        Text(status, style=_STATUS_STYLE[standing.status]),
+    ]
 
 
 def print_stats(progress: Progress) -> None:
@@ -148,13 +163,18 @@ def print_stats(progress: Progress) -> None:
     tries = f"{progress.attempts} tries" if progress.attempts != 1 else "1 try"
     days = f"{progress.days} days" if progress.days != 1 else "1 day"
     streak = f", {progress.streak} in a row" if progress.streak > 1 else ""
-    _print([Text(f" {tries} on {days}{streak}", style=look.DIM), ""])
+    told = f"{tries} on {days}{streak}" if progress.attempts else "nothing tried yet"
+    _print([Text(f" {told}", style=look.DIM), ""])
     rows = [
         (
             f" {t.topic}",
             Text(bar(t.passed, t.questions), style=look.GOOD),
             f"{t.passed}/{t.questions}",
-            f"{t.due} due" if t.due else "",
+            " · ".join(
+                f"{count} {what}"
+                for count, what in ((t.due, "due"), (t.unfinished, "unfinished"))
+                if count
+            ),
         )
         for t in progress.topics
     ]

@@ -22,7 +22,7 @@ def problem_lines(served: Served, width: int, note: str = "") -> list[Text]:
     question = served.question
     facts = f"{question['kind']} · level {question['level']} · par {question['minutes']} min"
     title = Text(" ") + Text(question["title"], style=look.BOLD)
-    lines = [beside(title, Text(facts, style=look.DIM), width)]
+    lines = beside(title, Text(facts, style=look.DIM), width)
     if note:
         lines += wrap(Text(note, style=look.UNSURE), width, " ")
     lines += [Text(""), *render(served.text(question["prompt"]), width)]

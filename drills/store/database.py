@@ -21,11 +21,12 @@ NAME = "drill.db"
 
 @dataclass
 class Opened:
-    """A usable connection. `unrecorded` says why nothing is kept; `set_aside` where a corrupt
-    database went."""
+    """A usable connection. `unrecorded` says why nothing is kept, `unread` that what was kept
+    before could not be read either; `set_aside` is where a corrupt database went."""
 
     connection: sqlite3.Connection
     unrecorded: str = ""
+    unread: bool = False
     set_aside: Path | None = None
 
 
@@ -41,12 +42,14 @@ def open_database(folder: Path) -> Opened:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        return Opened(_in_memory(None), f"{folder} cannot be made ({error.strerror})")
+        return _in_memory(None, f"{folder} cannot be made ({error.strerror})")
+    if not os.access(folder, os.X_OK):
+        return _in_memory(path, f"{folder} cannot be entered")
     if path.is_dir():
-        return Opened(_in_memory(None), f"{path} is a folder")
+        return _in_memory(None, f"{path} is a folder")
     writable = os.access(folder, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
     if not writable:
-        return Opened(_in_memory(path), f"{folder} is read-only")
+        return _in_memory(path, f"{folder} is read-only")
     try:
         return Opened(_open_writable(path))
     except sqlite3.DatabaseError as error:
@@ -54,7 +57,7 @@ def open_database(folder: Path) -> Opened:
             moved = set_aside(path)
             return Opened(_open_writable(path), set_aside=moved)
         if "readonly" in str(error) or "unable to open" in str(error):
-            return Opened(_in_memory(path), f"{path} cannot be written")
+            return _in_memory(path, f"{path} cannot be written")
         raise
 
 
@@ -83,16 +86,20 @@ def _open_writable(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _in_memory(copy_of: Path | None) -> sqlite3.Connection:
+def _in_memory(copy_of: Path | None, reason: str) -> Opened:
     memory = sqlite3.connect(":memory:", isolation_level=None)
-    if copy_of is not None and copy_of.is_file():
-        _copy_into(memory, copy_of)
+    unread = False
+    if copy_of is not None:
+        try:
+            unread = copy_of.is_file() and not _copy_into(memory, copy_of)
+        except OSError:
+            unread = True
     _migrate(memory)
     memory.row_factory = sqlite3.Row
-    return memory
+    return Opened(memory, reason, unread)
 
 
-def _copy_into(memory: sqlite3.Connection, path: Path) -> None:
+def _copy_into(memory: sqlite3.Connection, path: Path) -> bool:
     # A database that was closed cleanly has no WAL, and only then may it be called immutable.
     wal = path.with_name(path.name + "-wal")
     for option in ("mode=ro", "mode=ro&immutable=1"):
@@ -105,17 +112,21 @@ def _copy_into(memory: sqlite3.Connection, path: Path) -> None:
         try:
             _check_owner(source, path)
             source.backup(memory)
-            return
+            return True
         except sqlite3.Error:
             continue
         finally:
             source.close()
+    return False
 
 
 def _check_owner(connection: sqlite3.Connection, path: Path) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    owner = connection.execute("PRAGMA application_id").fetchone()[0]
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    # One statement, so one snapshot: another process may be making the tables just now.
+    version, owner, tables = connection.execute(
+        "SELECT (SELECT user_version FROM pragma_user_version),"
+        " (SELECT application_id FROM pragma_application_id),"
+        " (SELECT count(*) FROM sqlite_master)"
+    ).fetchone()
     if tables and owner != APPLICATION_ID:
         raise DrillError(
             f"{path} is a database of another program, and was left alone: "

@@ -179,7 +179,9 @@ class Store:
     def commonest_mistakes(self, count: int) -> list[tuple[str, int]]:
         """The titles of the mistakes that reports named most often."""
         sql = (
-            "SELECT json_extract(m.value, '$.title') AS title, count(*) AS n "
+            "SELECT json_extract(m.value, '$.title') || "
+            # There the titles make sense only beside the question.
+            "iif(kind IN ('derive', 'trace'), ' (' || question || ')', '') AS title, count(*) AS n "
             "FROM attempts, json_each(attempts.report, '$.mistakes') AS m "
             "GROUP BY title ORDER BY n DESC, title LIMIT ?"
         )
@@ -213,6 +215,8 @@ class Store:
                 self._opened = open_database(self.folder)
             except sqlite3.Error as error:
                 raise _unusable(self.path, error) from error
+            if self._opened.unread:
+                self._say(f"Your progress in {self.folder} cannot be read: it is not shown here.")
             if self._opened.set_aside is not None:
                 self._say(
                     f"The database was damaged: it is kept as {self._opened.set_aside}, "

@@ -1,7 +1,8 @@
 """Are two expressions the same mathematics? Decided in a clean process that can be killed.
 
-Both are evaluated with 50 digits at random positive rationals. Where all values agree, sympy, with
-an expression built node by node, may still tell that they differ by a tiny constant. Symbols are
+Both are evaluated at random positive rationals, with 60 digits and again with 200: what differs
+truly still differs then, and what differs by rounding has shrunk. Where all values agree, sympy,
+with an expression built node by node, may still tell that they differ by a constant. Symbols are
 positive reals. Nothing here sees typed text: only trees of `tree.Node`, as JSON.
 """
 
@@ -9,15 +10,23 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 SECONDS = 10.0
 _MEMORY = 1 << 30
 _POINTS = 12
+_DIGITS = (60, 200)
+_FAR = (0, 0, 0, 0, 0, 0, -9, 9)  # powers of ten
+_LARGEST = 10**12  # exponent of e; towers of powers go beyond and would never end
+_SYMBOLIC_SECONDS = 1.5  # for one pair whose values agree: then the values decide
 Tree = list[Any]  # [op, value, [operands]], as Node.to_json gives it
 UNDEFINED = "undefined"
 
@@ -74,16 +83,16 @@ def first_equal(step: dict[str, Any], equal: dict[str, Tree]) -> int | str:
     """As `compare`, for one step, in this process and without limits."""
     trees = [step["answer"], *step["candidates"]]
     names = set().union(*(_names(tree) for tree in [*trees, *equal.values()]))
-    points = _points(sorted(names - set(equal)), equal)
+    free = sorted(names - set(equal))
     try:
-        answer = [_evaluate(step["answer"], point) for point in points]
-    except (ZeroDivisionError, ValueError, OverflowError):
+        answer = [_values(step["answer"], free, equal, digits) for digits in _DIGITS]
+    except (ArithmeticError, ValueError, TypeError):
         return UNDEFINED
-    if any(not _finite(value) for value in answer):
+    if any(not _finite(value) for values in answer for value in values):
         return UNDEFINED
     for i, candidate in enumerate(step["candidates"]):
-        values = [_evaluate(candidate, point) for point in points]
-        if all(map(_close, answer, values)) and not _apart(step["answer"], candidate, equal):
+        target = [_values(candidate, free, equal, digits) for digits in _DIGITS]
+        if _agree(answer, target) and not _apart(step["answer"], candidate, equal):
             return i
     return -1
 
@@ -93,18 +102,33 @@ def _names(tree: Tree) -> set[str]:
     return {value} if op == "sym" else set().union(*map(_names, operands))
 
 
-def _points(names: list[str], equal: dict[str, Tree]) -> list[dict[str, Any]]:
+def _values(tree: Tree, free: list[str], equal: dict[str, Tree], digits: int) -> list[Any]:
+    """The values at the points, which are the same for the same names."""
     from mpmath import mp, mpf
 
-    mp.dps = 50
+    mp.dps = digits
     rng = random.Random(20171706)
-    points = []
+    values = []
     for _ in range(_POINTS):
-        point = {n: mpf(rng.randint(1, 97)) / rng.choice((7, 11, 13, 17)) for n in names}
-        for name, tree in equal.items():
-            point[name] = _evaluate(tree, point)
-        points.append(point)
-    return points
+        # Far out, what vanishes nearby shows: exp(-10^6 x) is 0 but for small x.
+        point = {
+            n: mpf(rng.randint(1, 97)) / rng.choice((7, 11, 13, 17)) * mpf(10) ** rng.choice(_FAR)
+            for n in free
+        }
+        for name, meaning in equal.items():
+            point[name] = _evaluate(meaning, point)
+        values.append(_evaluate(tree, point))
+    return values
+
+
+def _agree(answer: list[list[Any]], target: list[list[Any]]) -> bool:
+    """Whether the coarse and fine values agree, but for rounding, at every point."""
+    for coarse, fine, coarse_target, fine_target in zip(*answer, *target, strict=True):
+        difference = abs(fine - fine_target)
+        scale = max(abs(fine), abs(fine_target), abs(coarse - coarse_target))
+        if difference > scale * 10**-90:
+            return False
+    return True
 
 
 def _evaluate(tree: Tree, point: dict[str, Any]) -> Any:
@@ -118,8 +142,12 @@ def _evaluate(tree: Tree, point: dict[str, Any]) -> Any:
     args = [_evaluate(operand, point) for operand in operands]
     if op in ("max", "min"):
         return max(args) if op == "max" else min(args)
+    if op == "pow" and args[0]:
+        _bounded(args[1] * mp.log(abs(args[0])))
     if op == "pow":
         return mp.power(*args)
+    if op == "exp":
+        _bounded(args[0])
     if op in ("sqrt", "exp", "log"):
         return getattr(mp, op)(args[0])
     if op == "neg":
@@ -130,23 +158,50 @@ def _evaluate(tree: Tree, point: dict[str, Any]) -> Any:
     return left * right if op == "mul" else left + right if op == "add" else left - right
 
 
+def _bounded(exponent: Any) -> None:
+    if not abs(exponent) < _LARGEST:
+        raise OverflowError
+
+
 def _finite(value: Any) -> bool:
     from mpmath import mp
 
     return bool(mp.isfinite(value))
 
 
-def _close(a: Any, b: Any) -> bool:
-    scale = max(abs(a), abs(b))
-    return bool(abs(a - b) <= (scale if scale > 1 else 1) * 10**-30)
-
-
 def _apart(a: Tree, b: Tree, equal: dict[str, Tree]) -> bool:
     """Whether sympy proves a difference that the sampled values are too coarse to show."""
     import sympy
 
-    difference = sympy.expand(_build(a, equal) - _build(b, equal))
-    return bool(difference.is_number and sympy.simplify(difference) != 0)
+    try:
+        with _alarm(_SYMBOLIC_SECONDS):
+            difference = sympy.expand(_build(a, equal) - _build(b, equal))
+            return bool(difference.is_number and sympy.simplify(difference) != 0)
+    except (_TooLong, ArithmeticError, ValueError, TypeError, RecursionError):
+        return False
+
+
+class _TooLong(Exception):
+    """Raised by the clock inside what it limits."""
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raise _TooLong in the block after `seconds`, where there are signals and a main thread."""
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _build(tree: Tree, equal: dict[str, Tree]) -> Any:

@@ -22,7 +22,7 @@ def chosen(question: dict[str, Any], text: str) -> set[int]:
     names |= {str(i + 1): i for i in range(len(options))}
     names |= {option["id"]: i for i, option in enumerate(options)}
     typed = plain(text, 500).lower()
-    words = re.findall(r"[^\s,;.()\[\]:/+&]+", typed)
+    words = re.findall(r"[^\s,;.()\[\]{}:/+&|*\"'`!?]+", typed)
     words = [w for w in words if w not in ("and", "option", "options", "answer", "only")]
     if len(words) == 1 and words[0] not in names and set(words[0]) <= set(letters):
         words = list(words[0])  # "bd" for b and d

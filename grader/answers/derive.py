@@ -13,12 +13,12 @@ from grader.report import NamedMistake, Part, Report, Verdict
 
 
 def lines_of(question: dict[str, Any], text: str) -> list[str]:
-    """The answer's lines, one a step, without a step's name or number in front.
+    """The answer's lines, one a step, without a bullet, a number or a label in front.
 
     Raises Unreadable where their number is not that of the steps.
     """
     steps = question["steps"]
-    lines = [line for line in visible(text).split("\n") if line.strip(" \t$")]
+    lines = [line for line in visible(text).split("\n") if line.strip(" \t$`")]
     if len(lines) == 1 and len(steps) > 1 and lines[0].count(";") == len(steps) - 1:
         lines = lines[0].split(";")
     if len(lines) != len(steps):
@@ -28,10 +28,26 @@ def lines_of(question: dict[str, Any], text: str) -> list[str]:
             f"This asks for {len(steps)} expression{'' if len(steps) == 1 else 's'}, one a line"
             f" ({names}), and the answer has {number}."
         )
-    return [
-        re.sub(rf"^\s*(?:\d+[.)]\s+|[-*•]\s+(?=\S*:)|{re.escape(step['id'])}\s*:)", "", line)
-        for step, line in zip(steps, lines, strict=True)
-    ]
+    if len(lines) > 1 and all(re.match(r"\s*[-–]\s", line) for line in lines):
+        lines = [re.sub(r"^\s*[-–]\s+", "", line) for line in lines]  # bullets, not signs
+    return [_unlabelled(line, i, question["symbols"]) for i, line in enumerate(lines, 1)]
+
+
+def _unlabelled(line: str, number: int, symbols: dict[str, str]) -> str:
+    """`line` without `3.`, `(c)`, `step 3:` or `variance:` in front; `h : g` is a quotient."""
+    letter = chr(ord("a") + number - 1)
+    line = re.sub(r"^\s*(?:[*•‣·]\s+|[-–]\s+(?=[A-Za-z][\w -]*:))", "", line)
+    line = re.sub(rf"^\s*(?:step\s*)?{number}\s*\.(?=\s|[A-Za-z√\\(-])\s*", "", line, flags=re.I)
+    line = re.sub(rf"^\s*(?:step\s*)?(?:\({number}\)|{number}\s*:|\d+\))\s*", "", line, flags=re.I)
+    line = re.sub(rf"^\s*(?:\({letter}\)(?=\s)|{letter}\))\s*", "", line)
+    label, colon, rest = line.partition(":")
+    if not colon or rest.startswith("=") or not rest.strip():
+        return line
+    try:
+        parse(label, symbols)
+    except Unreadable:
+        return rest
+    return f"({label})/({rest})"
 
 
 def equal_names(question: dict[str, Any]) -> dict[str, algebra.Tree]:
@@ -88,7 +104,7 @@ def _judge(
         return "invalid", error
     read = shown(written(tree), 120)
     if result == algebra.UNDEFINED:
-        return "wrong_answer", f"{read} has no value: check what it divides by."
+        return "wrong_answer", f"{read} has no value, or none that could be reached: check it."
     if result is None:
         return "invalid", "This could not be compared within 10 s: write it more simply."
     if result == 0:

@@ -23,14 +23,18 @@ def grade(question: dict[str, Any], text: str, seed: int, mistakes: dict[str, An
     if not said:
         return _report(question, seed, "invalid", 0.0, "The answer is empty: write a sentence.")
     points = question["key_points"]
-    parts = tuple(_point(point, said) for point in points)
-    named = tuple(
-        NamedMistake(claim["id"], claim["title"], claim["correction"].strip())
-        for claim in question["wrong_claims"]
-        if prose.finding(claim["says"], said, claim["unless"], conditions=True) == "made"
-    )
+    doubted = prose.taken_back(said)
+    beside: set[int] = set()  # what stands beside a wrong claim makes no point by itself
+    named = []
+    for claim in question["wrong_claims"]:
+        holding = [i for i, one in enumerate(said) if i not in doubted and _claims(claim, one)]
+        if holding:
+            named.append(NamedMistake(claim["id"], claim["title"], claim["correction"].strip()))
+            beside.update(holding)
+    doubted |= beside | prose.listed(said)
+    parts = tuple(_point(point, said, doubted) for point in points)
     notes = tuple(_FORM + fault for fault in _form(question["form"], text))
-    draft = _report(question, seed, "needs_review", 0.0, "", parts, named, notes)
+    draft = _report(question, seed, "needs_review", 0.0, "", parts, tuple(named), notes)
     return _settled(draft, {point["id"]: point["weight"] for point in points})
 
 
@@ -54,9 +58,14 @@ def apply_review(
     return _settled(replace(report, parts=parts), weights)
 
 
-def _point(point: dict[str, Any], said: list[str]) -> Part:
+def _claims(claim: dict[str, Any], statement: str) -> bool:
+    found = prose.finding(claim["says"], [statement], claim["unless"], conditions=True)
+    return found == "made"
+
+
+def _point(point: dict[str, Any], said: list[str], doubted: set[int]) -> Part:
     verdict: Verdict
-    found = prose.finding(point["says"], said)
+    found = prose.finding(point["says"], said, doubted=doubted | prose.holding(point, said))
     if found == "made":
         verdict, message = "passed", "Made."
     elif found == "doubtful":

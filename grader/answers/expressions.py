@@ -13,38 +13,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from grader.answers.reading import Unreadable, plain, shown
+from grader.answers import notation
+from grader.answers.reading import Unreadable, shown
 from grader.answers.tree import Node, constant
 
 LENGTH = 400
 _TOKENS = 250
 _DEPTH = 30
 _EXPONENT = 64
-_FUNCTIONS = {"sqrt": 1, "exp": 1, "log": 1, "ln": 1, "max": 2, "min": 2}
+_FUNCTIONS = {"sqrt": 1, "exp": 1, "log": 1, "ln": 1, "rsqrt": 1, "max": 2, "min": 2, "pow": 2}
+_SPOKEN = {"zero": ("number", "0"), "one": ("number", "1")}
 
-_GREEK_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho"
-    " sigma sigma tau upsilon phi chi psi omega"
-)
-_GREEK = dict(zip("αβγδεζηθικλμνξοπρςστυφχψω", _GREEK_NAMES.split(), strict=True))
-_LATEX = (
-    (re.compile(r"\\[dt]?frac(?![A-Za-z])"), " frac "),
-    (re.compile(r"\\(?:times|cdot|ast)(?![A-Za-z])"), "*"),
-    (re.compile(r"\\(?:left|right|displaystyle|big|Big|quad|qquad)(?![A-Za-z])"), " "),
-    (re.compile(r"\\(?:text|mathrm|mathit|operatorname|rm)\s*\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\[()\[\],;:! ]|\$"), " "),
-    (re.compile(r"\\([{}])"), r"\1"),
-    (re.compile(r"\\(sqrt|exp|log|ln|max|min)(?![A-Za-z])"), r" \1"),
-    (re.compile(r"\\(" + "|".join(sorted(set(_GREEK.values()))) + r")(?![A-Za-z])"), r" \1"),
-)
-_LIBRARY = re.compile(r"(?<![A-Za-z0-9_.])(?:math|np|numpy|torch|sp|sympy)\.(?=[a-z])")
-_SUBSCRIPT = re.compile(r"_\s*\{\s*([A-Za-z0-9_]+)\s*\}")
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+(?![A-Za-z_]))?)"
     r"|(?P<word>[A-Za-z][A-Za-z0-9_]*)|(?P<sign>\*\*|[-+*/^(){}\[\],√·×⋅∙])"
 )
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _TIMES = ("*", "·", "×", "⋅", "∙")
+_BEFORE_VALUE = (*"([{+-*/^,√·×⋅∙", "**")
 
 
 _E = Node("exp", (Node("num", value="1"),))
@@ -64,35 +50,13 @@ def parse(text: str, symbols: Mapping[str, str] | Iterable[str]) -> Node:
     Raises Unreadable with one sentence that says what to write.
     """
     meanings = dict(symbols) if isinstance(symbols, Mapping) else dict.fromkeys(symbols, "")
-    source = _last_part(_without_latex(plain(text, LENGTH)))
+    source = notation.last_of_chain(notation.written_plainly(text, LENGTH, meanings))
     if not source:
         raise Unreadable("An expression is missing: write one a line, such as 1/sqrt(d_k).")
-    return _Parser(_tokens(source), meanings).whole()
+    return _Parser(_tokens(source, meanings), meanings).whole()
 
 
-def _without_latex(text: str) -> str:
-    text = "".join(f" {_GREEK[c]} " if c in _GREEK else c for c in text)
-    text = re.sub(r"([A-Za-z]) +_(?=[A-Za-z0-9{])", r"\1_", text)  # σ_q keeps its subscript
-    # Twice, for \mathrm inside a subscript inside \text.
-    for pattern, replacement in _LATEX + _LATEX:
-        text = pattern.sub(replacement, text)
-    return _LIBRARY.sub("", _SUBSCRIPT.sub(r"_\1 ", text))
-
-
-def _last_part(text: str) -> str:
-    """What follows the last `=` outside brackets."""
-    depth = start = 0
-    for i, char in enumerate(text):
-        if char in _OPEN:
-            depth += 1
-        elif char in _OPEN.values():
-            depth = max(0, depth - 1)
-        elif char == "=" and not depth:
-            start = i + 1
-    return text[start:].strip().rstrip(".;,").strip()
-
-
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str, meanings: dict[str, str]) -> list[_Token]:
     tokens: list[_Token] = []
     at, spaced = 0, False
     while at < len(text):
@@ -103,7 +67,12 @@ def _tokens(text: str) -> list[_Token]:
         if match.lastgroup == "space":
             spaced = True
             continue
-        tokens.append(_Token(str(match.lastgroup), match[0], spaced))
+        kind, word = str(match.lastgroup), match[0]
+        if kind == "word" and word not in meanings:
+            kind, word = _SPOKEN.get(word, (kind, word))
+            if word in ("x", "X") and tokens and tokens[-1].text not in _BEFORE_VALUE:
+                kind, word = "sign", "*"
+        tokens.append(_Token(kind, word, spaced))
         spaced = False
         if len(tokens) > _TOKENS:
             raise Unreadable("The expression is too long to read: simplify it.")
@@ -201,7 +170,7 @@ class _Parser:
         self.depth += 1
         if self.depth > _DEPTH:
             raise Unreadable("The expression nests too deeply: simplify it.")
-        exponent = self.signed()
+        exponent = self.exponent()
         self.depth -= 1
         if self.run > 1:
             raise Unreadable("How far the power reaches is not clear: write a^(b*c) or (a^b)*c.")
@@ -249,8 +218,8 @@ class _Parser:
             if self.next.text not in _OPEN:
                 raise Unreadable(r"\frac needs two brackets: write \frac{a}{b}.")
             return Node("div", (top, self.bracket())), 1
-        if run in _FUNCTIONS and run not in self.meanings:
-            return self.call(run), 1
+        if run.lower() in _FUNCTIONS and run not in self.meanings:
+            return self.call(run.lower()), 1
         if run == "e" and run not in self.meanings:
             return _E, 1
         names = self.segments(run)
@@ -272,7 +241,18 @@ class _Parser:
         """The last factor of a run of names, with the power that follows it."""
         if not self.accept("^", "**"):
             return base
-        return _power(base, self.signed())
+        return _power(base, self.exponent())
+
+    def exponent(self) -> Node:
+        """What follows a `^`. Nobody writes x^1: x^1/2 is a root to most, and x/2 by the rule."""
+        start = self.at
+        exponent = self.signed()
+        typed = [token.text for token in self.tokens[start : self.at]]
+        over = self.tokens[self.at + 1] if self.next.text == "/" else None
+        if typed in (["1"], ["-", "1"]) and over is not None and over.kind == "number":
+            power = "".join([*typed, "/", over.text])
+            raise Unreadable(f"“^{power}” can be read in two ways: write ^({power}) for the power.")
+        return exponent
 
     def call(self, name: str) -> Node:
         if name == "sqrt" and self.next.text not in _OPEN:
@@ -285,10 +265,14 @@ class _Parser:
             args.append(self.sum())
         self.close(closing)
         wanted = _FUNCTIONS[name]
-        if len(args) != wanted and not (wanted == 2 and len(args) > 2):
-            number = "one value" if wanted == 1 else "two values or more"
+        if len(args) != wanted and not (name in ("max", "min") and len(args) > 2):
+            number = ("one value", "two values")[wanted - 1]
             example = "a" if wanted == 1 else "a, b"
             raise Unreadable(f"{name} takes {number}: write {name}({example}).")
+        if name == "pow":
+            return _power(*args)
+        if name == "rsqrt":
+            return Node("div", (Node("num", value="1"), Node("sqrt", tuple(args))))
         return Node("log" if name == "ln" else name, tuple(args))
 
     def root(self) -> Node:
@@ -308,7 +292,12 @@ class _Parser:
         known = set(self.meanings)
         if run in known:
             return [run]
-        ways = _ways(run, known | set(_FUNCTIONS))
+        # d_k may lose its underscore, alone and among others: -pipj.
+        short = {name.replace("_", ""): name for name in known}
+        ways = [
+            [short.get(name, name) for name in way]
+            for way in _ways(run, known | short.keys() | set(_FUNCTIONS))
+        ]
         calls = self.next.text in _OPEN
         ways = [
             way
@@ -316,16 +305,13 @@ class _Parser:
             if not any(name in _FUNCTIONS and name not in known for name in way[:-1])
             and (calls or way[-1] in known)
         ]
-        short = [name for name in known if name.replace("_", "") == run.replace("_", "")]
-        if len(ways) + len(short) > 1:
-            options = [" * ".join(way) for way in ways] + short
+        if len(ways) > 1:
+            options = [" * ".join(way) for way in ways]
             raise Unreadable(
                 f"“{shown(run)}” can be read as {options[0]} or {options[1]}: put signs between."
             )
         if ways:
             return ways[0]
-        if short:
-            return short
         raise Unreadable(self.unknown(run))
 
     def unknown(self, run: str) -> str:

@@ -9,15 +9,49 @@ from fractions import Fraction
 from grader.answers.reading import Unreadable, plain, shown
 
 Row = list[float]
-_CALL = re.compile(r"(?:[A-Za-z_]\w*\.)*(?:tensor|array|matrix|Tensor|list)\s*\(", re.I)
+_CALL = re.compile(
+    r"(?<![\w.])(?:[A-Za-z_]\w{0,30}\.){0,4}(?:tensor|array|matrix|Tensor|list)\s*\(", re.I
+)
 _OPTION = re.compile(
-    r",?\s*(?:dtype|device|requires_grad|grad_fn|size|shape)\s*=\s*"
+    r"(?:,\s{0,40})?\b(?:dtype|device|requires_grad|grad_fn|size|shape)\s*=\s*"
     r"(?:<[^<>\n]*>|'[^'\n]*'|\"[^\"\n]*\"|torch\.Size\(\[[^\]]*\]\)|\([^()]*\)|[\w.]+)"
 )
-_LABEL = re.compile(
-    r"(?:^|(?<=\n))[ \t]*(?:\d+[.)][ \t]+)?(?:[A-Za-z][\w '-]*?[ \t]*(?:\([^()\n]*\))?[ \t]*[:=])"
+_ROOT = re.compile(
+    r"(?<![\w.])(\d{1,9}(?:\.\d{1,9})?)?(?:√|\\?sqrt)[ \t]{0,4}(?:[({][ \t]{0,4})?"
+    r"(\d{1,9}(?:\.\d{1,9})?)(?:[ \t]{0,4}[)}])?"
 )
-_BRACKET = re.compile(r"\\(?:begin|end)\{[bp]?matrix\}")
+# In this order; each works on a whole text of several lines.
+_NOTATION = (
+    (re.compile(r"^[ \t]*`{3}.*$|`|\$|\*\*", re.M), ""),
+    (re.compile(r"#.*$", re.M), ""),
+    (
+        re.compile(r"\\begin\{array\}(?:\{[clr|]*\})?|\\(?:begin|end)\{(?:[bpvBV]?matrix|array)\}"),
+        "",
+    ),
+    (re.compile(r"\\\\"), ";"),
+    (re.compile(r"\\(?:left|right)|\\[,;:! ()]"), " "),
+    (re.compile(r"&"), " "),
+    (re.compile(r"\\[dt]?frac\s{0,4}\{([^{}]{0,40})\}\s{0,4}\{([^{}]{0,40})\}"), r"\1/\2"),
+    (re.compile(r"(?<![\w.])(?:[A-Za-z_]\w{0,30}\.)?float\d*\(([^()]{0,40})\)"), r"\1"),
+    (_OPTION, ""),
+    (re.compile(r"\|"), " "),
+    # A label before the matrix, on its line or on a line of its own.
+    (re.compile(r"^[^\[\];\n]{0,80}[A-Za-z][^\[\];\n]{0,80}[=:≈→]", re.M), ""),
+    (
+        re.compile(
+            r"^(?!.*(?:\binf|\bnan))[ \t]*[A-Za-z][A-Za-z ^_,-]{0,60}(?:\([A-Za-z ,-]{0,40}\))?"
+            r"[ \t]*$",
+            re.M | re.I,
+        ),
+        "",
+    ),
+    (re.compile(r"^[ \t]*(?:step|part)[ \t]*\d+[ \t]*[.:)]?[ \t]*$", re.M | re.I), ""),
+    (re.compile(r"^[ \t]*[=≈~→]+", re.M), ""),
+    (re.compile(r"(?<=\d) +/ +(?=[-+.\d])"), " ; "),
+    (re.compile(r"(\.\d+)\.(?=[ \t]*$)", re.M), r"\1"),
+)
+_NUMBERED = re.compile(r"^[ \t]*\(?(\d{1,2})(?:\)|[.:])(?=\s|$)", re.M)
+_BULLET = re.compile(r"^[ \t]*[-*•][ \t]+", re.M)
 _NUMBER = re.compile(
     r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?|inf(?:inity)?|∞|nan)"
     r"(?:/(?:\d+\.?\d*|\.\d+))?(?![\w.])",
@@ -42,9 +76,23 @@ def read_matrices(text: str, shapes: list[tuple[int, ...]]) -> list[Matrix]:
 
     One matrix a line with rows apart by `;`, or in brackets over any number of lines. Bare rows,
     one a line, are put together where blank lines or the asked shapes leave one way to do it.
-    Raises Unreadable with one sentence.
+    Numbers 1, 2, ... in front of the matrices are told from entries by the shapes. Raises
+    Unreadable with one sentence.
     """
     source = _simplified(text)
+    numbers = [match[1] for match in _NUMBERED.finditer(source)]
+    if numbers == [str(i) for i in range(1, len(shapes) + 1)]:
+        try:
+            found = _read(_bracketed(_NUMBERED.sub("", source)), shapes)
+        except Unreadable:
+            pass
+        else:
+            if all(map(fitted, found, shapes)):
+                return found
+    return _read(_bracketed(source), shapes)
+
+
+def _read(source: str, shapes: list[tuple[int, ...]]) -> list[Matrix]:
     blocks = [_statements(block) for block in re.split(r"\n[ \t]*\n", source)]
     blocks = [block for block in blocks if block]
     found = [matrix for block in blocks for matrix in block]
@@ -58,11 +106,33 @@ def read_matrices(text: str, shapes: list[tuple[int, ...]]) -> list[Matrix]:
     if all(m.bare for m in found) and len(found) == sum(heights):
         rows = [m.rows[0] for m in found]
         return [Matrix(tuple(rows.pop(0) for _ in range(height))) for height in heights]
+    groups = _groups(source)
+    if len(groups) == len(shapes):
+        return [_statements(group)[0] for group in groups]
     wanted = "one matrix" if len(shapes) == 1 else f"{len(shapes)} matrices"
     raise Unreadable(
         f"This asks for {wanted}, and {len(found)} can be read: write one a line, rows apart by ;"
         " as in 1 2; 3 4."
     )
+
+
+def _groups(source: str) -> list[str]:
+    """The matrices of one list of matrices, or of several on one line: what stands in brackets
+    side by side, each with brackets of its own inside."""
+    while True:
+        groups: list[str] = []
+        depth = start = 0
+        for i, char in enumerate(source):
+            if char == "[":
+                start = start if depth else i
+                depth += 1
+            elif char == "]":
+                depth -= 1
+                if not depth:
+                    groups.append(source[start : i + 1].replace("\n", " "))
+        if len(groups) != 1 or groups[0].count("[") < 3:
+            return groups if all(group.count("[") > 1 for group in groups) else []
+        source = groups[0][1:-1]
 
 
 def fitted(matrix: Matrix, shape: tuple[int, ...]) -> list[Row] | None:
@@ -90,12 +160,21 @@ def size(matrix: Matrix) -> str:
 
 
 def _simplified(text: str) -> str:
+    """Labels, LaTeX and printed options away; roots as decimals."""
     text = plain(text)
     if "..." in text or "…" in text:
         raise Unreadable("A matrix is cut short by dots: write or print it in full.")
-    text = _BRACKET.sub("", text).replace("\\\\", ";").replace("&", " ")
-    text = _OPTION.sub("", text).replace("|", " ")
-    text = _LABEL.sub("", text)
+    text = _ROOT.sub(lambda m: f"{float(m[1] or 1) * float(m[2]) ** 0.5:.12g}", text)
+    for pattern, replacement in _NOTATION:
+        text = pattern.sub(replacement, text)
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) > 1 and all(map(_BULLET.match, lines)):
+        text = _BULLET.sub("", text)
+    return text
+
+
+def _bracketed(text: str) -> str:
+    """Calls such as `tensor(...)` away, and every other bracket a square one."""
     out: list[str] = []
     calls: list[bool] = []
     at = 0

@@ -25,27 +25,30 @@ _ROUNDED: dict[str, Callable[[Fraction], int]] = {
 _SUM = re.compile(r"\([^()A-Za-z=]*\)")
 _NOT_FINITE = re.compile(r"^[ ]*[-+]?[ ]*(?:nan|inf|infinity|∞)(?![A-Za-z])", re.IGNORECASE)
 _LATEX = (
-    (re.compile(r"\\(?:times|cdot|ast)(?![A-Za-z])"), "*"),
-    (re.compile(r"\\(?:approx|sim|simeq)(?![A-Za-z])"), "≈"),
-    (re.compile(r"\\(?:Rightarrow|rightarrow|implies|to)(?![A-Za-z])|[-=]>|[⇒⟹]"), "→"),
-    (re.compile(r"\\geq?(?![A-Za-z])|>="), "≥"),
-    (re.compile(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}"), r" \1"),
-    (re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}"), r"((\1)/(\2))"),
-    (
-        re.compile(r"\\(?:boxed|displaystyle|left|right|[,;:! ()\[\]])|(?<=[\d}])~(?=[A-Za-z\\])"),
-        " ",
-    ),
-    (re.compile(r"\\%"), "%"),
-    (re.compile(r"\\sqrt(?![A-Za-z])"), "sqrt"),
+    (r"\\(?:times|cdot|ast)(?![A-Za-z])", "*"),
+    (r"\\(?:approx|sim|simeq)(?![A-Za-z])", "≈"),
+    (r"\\(?:Rightarrow|rightarrow|implies|to)(?![A-Za-z])", "→"),
+    (r"\\geq?(?![A-Za-z])", "≥"),
+    (r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}", r" \1"),
+    (r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))"),
+    (r"\\(?:boxed|displaystyle|left|right|[,;:! ()\[\]])", " "),
+    (r"\\%", "%"),
+    (r"\\sqrt(?![A-Za-z])", "sqrt"),
 )
+_SIGNS = (("->", "→"), ("=>", "→"), ("⇒", "→"), ("⟹", "→"), (">=", "≥"), ("$", ""), ("\n", " "))
 _LINKS = "=≈≃≅≡→"
 
 
 def prepared(text: str) -> str:
     """Typed text on one line in plain characters, without LaTeX. Raises Unreadable."""
-    text = plain(text, 500).replace("$", "").replace("\n", " ")
-    for pattern, replacement in _LATEX:
-        text = pattern.sub(replacement, text)
+    text = plain(text, 500)
+    for sign, replacement in _SIGNS:
+        text = text.replace(sign, replacement)
+    if "~" in text:  # TeX's space: 17.2~GB
+        text = re.sub(r"(?<=[\d}])~(?=[A-Za-z\\])", " ", text)
+    if "\\" in text:
+        for pattern, replacement in _LATEX:
+            text = re.sub(pattern, replacement, text)
     return text.replace("{", "(").replace("}", ")").strip()
 
 

@@ -29,30 +29,28 @@ _BOUNDING = "above after beyond from least more once than when"
 _FILLER = frozenset(_FILLING.split())
 _BOUND = frozenset(_BOUNDING.split())
 _TAIL = _FILLER - {"token", "weights"} | frozenset(_FILLING_AFTER.split())
+# Strings, which re compiles when first used: a plain answer needs few of them, and starts fast.
 _THINGS = r"(?:kv |query |attention |decode |decoding |cached )?(?:key/value )?"
-_ALL = re.compile(
-    r"(?:^|[ ,]) *(?:(?:for|over|across|in|of|with|and|summed) )*"
+_ALL = (
+    r"(?i)(?:^|[ ,]) *(?:(?:for|over|across|in|of|with|and|summed) )*"
     r"(?:all|every|the (?:whole|entire|full)) (?:of )?(?:the )?(?:\d{1,4} )?"
     + _THINGS
-    + r"(?:layers?|sequences?|batch|users?|requests?|heads?|tokens?|projections?|matrices)$",
-    re.IGNORECASE,
+    + r"(?:layers?|sequences?|batch|users?|requests?|heads?|tokens?|projections?|matrices)$"
 )
-_SCOPE = re.compile(
-    r" *(?:/|\bper\b|(?:\b(?:for|in|of|from) )?\b(?:each|a|one|every|1|a single)\b) *"
+_SCOPE = (
+    r"(?i) *(?:/|\bper\b|(?:\b(?:for|in|of|from) )?\b(?:each|a|one|every|1|a single)\b) *"
     + _THINGS
-    + r"(?P<what>token|layer|sequence|head|position|step|batch|user|request|model|gpu)s?$",
-    re.IGNORECASE,
+    + r"(?P<what>token|layer|sequence|head|position|step|batch|user|request|model|gpu)s?$"
 )
-_DEFINITION = re.compile(
+_DEFINITION = (
     r"(?:[(\[] *|[ ,;(\[](?:where|with|using|taking|if|as|since|for) +|[,;] *(?=1))"
     r"1? *[kMGT]i?B *= *[^,;()\[\]]*[)\]]? *$"
 )
-_AGAIN = re.compile(
-    r"(?P<unit>[^,;(\[]*?)(?: *[,;(\[]| +(?:or|i\.e\.|ie|aka|which is|that is|that's)(?= )"
-    r"| *[-/] *(?=[\d.~≈]))(?P<other>.*)",
-    re.IGNORECASE,
+_AGAIN = (
+    r"(?i)(?P<unit>[^,;(\[]*?)(?: *[,;(\[]| +(?:or|i\.e\.|ie|aka|which is|that is|that's)(?= )"
+    r"| *[-/] *(?=[\d.~≈]))(?P<other>.*)"
 )
-_LINK = re.compile(r"^(?:or|i\.e\.|ie|aka|and|that is|that's|which is)(?= )[ ,]*", re.IGNORECASE)
+_LINK = r"(?i)^(?:or|i\.e\.|ie|aka|and|that is|that's|which is)(?= )[ ,]*"
 
 
 def core(text: str) -> str:
@@ -67,7 +65,7 @@ def core(text: str) -> str:
 
 def without_definition(text: str) -> str:
     """`text` without a note at its end on what a unit is: `17 GB (1 GB = 10^9 bytes)`."""
-    shorter = _DEFINITION.sub("", text)
+    shorter = re.sub(_DEFINITION, "", text) if "=" in text else text
     return shorter if re.search(r"\d", shorter) else text
 
 
@@ -98,12 +96,14 @@ def shorter(text: str) -> tuple[str, str] | None:
     more may be left out.
     """
     text = text.rstrip(" .,;:!?")
-    if match := _SCOPE.search(text):
+    if match := re.search(_SCOPE, text):
         return text[: match.start()].rstrip(" ,"), match["what"].lower()
-    match = _ALL.search(text) or re.search(r"(?:^|(?<=[\s,]))[A-Za-z][A-Za-z\d']*$", text)
-    if match and (match.re is _ALL or match[0].lower() in _TAIL):
-        return text[: match.start()].rstrip(" ,"), ""
-    return None
+    match = re.search(_ALL, text)
+    if match is None:
+        match = re.search(r"(?:^|(?<=[\s,]))[A-Za-z][A-Za-z\d']*$", text)
+        if match is None or match[0].lower() not in _TAIL:
+            return None
+    return text[: match.start()].rstrip(" ,"), ""
 
 
 def alternatives(rest: str) -> tuple[str, str]:
@@ -111,10 +111,10 @@ def alternatives(rest: str) -> tuple[str, str]:
 
     `GiB (17.2 GB)`, `GiB, or 17.2 GB` and `GiB / 17.2 GB` all give `GiB` and `17.2 GB`.
     """
-    match = _AGAIN.fullmatch(rest)
+    match = re.fullmatch(_AGAIN, rest) if re.search(r"[,;(\[/ -]", rest) else None
     if match is None:
         return rest, ""
-    return match["unit"].strip(), _LINK.sub("", match["other"].strip(" ,;()[]"))
+    return match["unit"].strip(), re.sub(_LINK, "", match["other"].strip(" ,;()[]"))
 
 
 def is_filler(text: str) -> bool:
@@ -127,12 +127,16 @@ def is_filler(text: str) -> bool:
     return True
 
 
-def refuse_bounds(text: str) -> None:
-    """Raises Unreadable for `< 5`, `!= 5` and `4-5 GB`: none is the number asked for."""
+def refuse_comparison(text: str) -> None:
+    """Raises Unreadable for `< 5`, `!= 5` and the like: a bound is not the number asked for."""
     if re.search(r"!=|≠|≤|<|\\(?:leq?|neq?|lt)(?![A-Za-z])", text):
         raise Unreadable("A bound is not a number: write the number itself, such as 4.5 or 1.2e9.")
+
+
+def refuse_range(text: str) -> None:
+    """Raises Unreadable for `4-5 GB` and `4 GB to 5 GB`."""
     span = re.match(
-        r"[^\d]*(\d+(?:\.\d+)?)(?: *[kKMGT]?i?B?) *(?:-|to) *(\d+(?:\.\d+)?)(?![\d.^*])", text
+        r"(\d+(?:\.\d+)?)(?: *[kKMGT]?i?B?) *(?:-|to) *(\d+(?:\.\d+)?)(?![\d.^*])", text
     )
     if span and float(span[1]) < float(span[2]):
         raise Unreadable("A range is not one number: write the one that you mean.")

@@ -8,13 +8,14 @@ a disclaimer may turn round is `doubtful`: it neither counts for the writer nor 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from grader.answers.reading import visible
 
 LIMIT = 8_000
+_STARTS = 12
 _SENTENCE = 1_000  # patterns are searched in no longer piece, which bounds their time
 
 _ABBREVIATION = re.compile(
@@ -56,14 +57,32 @@ _TERMS: tuple[tuple[str, str], ...] = (
     (r"[*_]{2}(?=[a-z])|(?<=[a-z])\*\*(?=[\s.,;])", ""),
 )
 _NEGATION = (
-    r"\b(?:not|never|no|none|nor|neither|nothing|without|hardly|rather than|instead of|unlike"
-    r"|fails? to|far from)\b"
+    r"\b(?:not|never|no|none|nor|neither|nothing|nobody|nowhere|without|hardly|rarely|seldom"
+    r"|rather than|instead of|unlike|fails? to|far from|anything but|as if)\b"
 )
 _CONDITION = r"\b(?:if|unless|were it|had it|suppose|without|imagine|would|could)\b"
 _DISCLAIMER = (
     r"\b(?:(?:is|be|are) (?:simply |just )?(?:false|wrong|incorrect)|(?:false|wrong) (?:that|to)"
-    r"|untrue|myth|misconception|mistake|mistaken|fallacy|not true|not the case)\b"
+    r"|untrue|myth|misconception|mistake|mistaken|fallacy|not true|not the case|nonsense"
+    r"|disagree\w*|doubt\w*|den(?:y|ies|ied)|disputed?|supposed(?:ly)?|allegedly|so-called|pretend\w*"
+    r"|not convinced|nobody|no one|as if)\b|\?[\"')\]]*$"
 )
+# A statement that takes the one before it back.
+_RETRACTION = re.compile(
+    r"^(?:(?:but|and|well|oh),? )?(?:(?:this|that|it|which)(?:'s| is| was) (?:\w+ )?(?:wrong|false"
+    r"|untrue|incorrect|nonsense|a myth|not (?:so|true|right|the case))|(?:no|wrong|false|nonsense"
+    r"|not so|not true|not really|just kidding)\b|(?:in|the) (?:truth|reality)\b)"
+)
+# Words that hold a sentence together; a list of key words has hardly any.
+_GLUE = re.compile(
+    r"\b(?:a|an|the|is|are|was|were|be|been|has|have|had|do|does|did|will|would|can|could|should|may"
+    r"|must|of|to|in|on|at|by|for|from|with|as|and|or|but|so|because|since|that|which|this|these"
+    r"|those|it|its|they|their|them|we|our|you|your|each|every|all|any|per|when|where|if|than|then|into"
+    r"|becomes?|gets?|makes?|keeps?|means?|gives?|brings?|grows?|saturates?|vanish(?:es)?|shrinks?"
+    r"|changes?|stays?|shares?|loses?|adds?|rises?|uses?|needs?|takes?|reads|holds)\b|[=≈→:*]|->"
+)
+_LIST_WORDS = 9  # from this many words on, a statement is measured for its glue
+_LIST_SHARE = 0.17
 _DENIED_AFTER = (
     r"[\w' ]{0,15}\b(?:is|are|was|were|does|do|did|will|would|can|has|have) (?:not|never|no)\b"
 )
@@ -115,35 +134,72 @@ def has_equation(text: str) -> bool:
     return _EQUATION.search(text) is not None
 
 
+def taken_back(said: list[str]) -> set[int]:
+    """The statements that the next one takes back: `that is wrong`."""
+    return {i for i, follower in enumerate(said[1:]) if _RETRACTION.search(follower)}
+
+
+def listed(said: list[str]) -> set[int]:
+    """The statements that are key words in a row rather than sentences, and so make no point."""
+    found = set()
+    for i, statement in enumerate(said):
+        words = len(re.findall(r"[^\W\d_][\w'-]*", statement))
+        glue = len(_GLUE.findall(statement))
+        if not glue or (words >= _LIST_WORDS and glue < _LIST_SHARE * words):
+            found.add(i)
+    return found
+
+
+def holding(point: dict[str, Any], said: list[str]) -> set[int]:
+    """The statements in which a point's `unless` is found: there none of its patterns decides."""
+    patterns = point.get("unless", ())
+    return {i for i, one in enumerate(said) if any(_compiled(p).search(one) for p in patterns)}
+
+
 def finding(
     patterns: Iterable[str],
     said: list[str],
     unless: Iterable[str] = (),
     conditions: bool = False,
+    doubted: Container[int] = (),
 ) -> Finding:
     """Whether any pattern is found in one of the statements, beyond doubt or not.
 
-    `unless` patterns cancel every match in their statement. With `conditions` a match that stands
-    under an `if` or `without` is doubtful too: "if scores grow, the softmax saturates" makes a
-    point, but "if one divided by d_model" claims nothing.
+    `unless` patterns cancel every match in their statement; in the statements whose numbers are
+    `doubted` none is certain. With `conditions` a match that stands under an `if` or `without` is
+    doubtful too: "if scores grow, the softmax saturates" makes a point, but "if one divided by
+    d_model" claims nothing.
     """
     doubtful = False
-    for statement in said:
+    for i, statement in enumerate(said):
         if any(_compiled(p).search(statement) for p in unless):
             continue
         for pattern in patterns:
-            for match in _compiled(pattern).finditer(statement):
-                if not _turned(pattern, statement, match, conditions):
+            for match in _matches(pattern, statement):
+                if i not in doubted and not _turned(pattern, statement, match, conditions):
                     return "made"
                 doubtful = True
     return "doubtful" if doubtful else "absent"
+
+
+def _matches(pattern: str, statement: str) -> Iterator[re.Match[str]]:
+    """The matches from each place where one starts: one that begins late may pass by a negation
+    that an earlier one holds."""
+    at = 0
+    for _ in range(_STARTS):
+        match = _compiled(pattern).search(statement, at)
+        if match is None:
+            return
+        yield match
+        at = match.start() + 1
 
 
 def _turned(pattern: str, statement: str, match: re.Match[str], conditions: bool) -> bool:
     """Whether something in the statement may turn the match into its opposite."""
     before = statement[: match.start()]
     # A pattern that names a negation has its own in view; others may hold none at all.
-    own = _compiled(r"\b(?:not|never|no|nothing|without|nor|unless|if)\b").search(pattern)
+    words = pattern.replace(r"\b", " ")  # the b of \bnot is no letter
+    own = _compiled(r"\b(?:not|never|no|nothing|without|nor|unless|if)\b").search(words)
     inside = "" if own else match[0]
     clause = _CLAUSE.split(before)[-1]
     return bool(

@@ -54,10 +54,12 @@ def fits(value: Fraction, target: float | Fraction, tolerance: float) -> bool:
 
 def _prepared(text: str, unit: str) -> str:
     source = phrases.core(numbers.prepared(text))
+    phrases.refuse_comparison(source)
     source = phrases.without_definition(source)
     source = phrases.core(numbers.last_of_chain(source))
-    phrases.refuse_bounds(source)
-    return phrases.from_number(source, unit == "token").rstrip(".!?, ")
+    source = phrases.from_number(source, unit == "token").rstrip(".!?, ")
+    phrases.refuse_range(source)
+    return source
 
 
 def _quantity(text: str, unit: str) -> Quantity:
@@ -126,14 +128,14 @@ def _unit(text: str, unit: str) -> tuple[units.Unit, tuple[str, ...]]:
     """The unit that `text` begins with; its other words must say no more than a scope."""
     scopes: list[str] = []
     rest = text
+    refused: Unreadable | None = None
     while True:
         try:
             return units.read_unit(rest, unit), tuple(scopes)
-        except Unreadable:
-            found = phrases.shorter(rest)
+        except Unreadable as error:
+            refused = refused or error  # the first names the learner's own words
+        found = phrases.shorter(rest)
         if found is None or found[0] == rest:
-            break
+            raise refused
         rest = found[0]
         scopes += [found[1]] if found[1] else []
-    units.read_unit(text, unit)  # refused once more, in the learner's own words
-    raise AssertionError("unreachable: the unit was refused before")

@@ -16,8 +16,8 @@ _SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁱⁿ"
 _SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"
 _RAISED = str.maketrans(_SUPERSCRIPT, "0123456789+-()in")
 _LOWERED = str.maketrans(_SUBSCRIPT, "0123456789aehijklmnoprstuvx")
-_FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8", "⅜": "3/8"}
-_FRACTIONS |= {"⅝": "5/8", "⅞": "7/8", "⅙": "1/6", "⅚": "5/6", "⅕": "1/5", "⅖": "2/5", "⅗": "3/5"}
+FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8", "⅜": "3/8"}
+FRACTIONS |= {"⅝": "5/8", "⅞": "7/8", "⅙": "1/6", "⅚": "5/6", "⅕": "1/5", "⅖": "2/5", "⅗": "3/5"}
 _DASHES = re.compile("[‐‑‒–—―−﹣－]")
 _UP = re.compile(f"[{_SUPERSCRIPT}]+")
 _DOWN = re.compile(f"[{_SUBSCRIPT}]+")
@@ -51,7 +51,7 @@ def plain(text: str, limit: int = LIMIT) -> str:
     full-width characters their usual forms. Raises Unreadable as `visible` does.
     """
     text = visible(text, limit)
-    for sign, fraction in _FRACTIONS.items():
+    for sign, fraction in FRACTIONS.items():
         text = text.replace(sign, f" {fraction}")
     text = _UP.sub(lambda m: f"^({m[0].translate(_RAISED)})", text)
     text = _DOWN.sub(lambda m: f"_{m[0].translate(_LOWERED)}", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from math import prod
 from typing import Any
 
 from grader.answers import draw
@@ -39,6 +40,7 @@ def grade(question: dict[str, Any], text: str, seed: int, mistakes: dict[str, An
     asked = question["parts"]
     try:
         matrices = read_matrices(text, [tuple(part["shape"]) for part in asked])
+        _refuse_decimal_commas(matrices, asked)
     except Unreadable as error:
         return _report(question, seed, "invalid", [], str(error), [])
     right = expected(question, values)
@@ -86,11 +88,13 @@ def _wrong_entries(given: list[Row], right: list[Row], tolerance: float) -> list
 
 def _misfit(matrix: Matrix, shape: list[int]) -> str:
     asked = f"{shape[0]} x {shape[1]} numbers" if len(shape) > 1 else f"{shape[0]} numbers"
-    count = shape[0] * (shape[1] if len(shape) > 1 else 1)
-    message = f"{asked} are asked for, and this is {size(matrix)}."
-    if len(matrix.flat) == 2 * count:
-        message += " A comma stands between numbers: write decimals with a point."
-    return message
+    return f"{asked} are asked for, and this is {size(matrix)}."
+
+
+def _refuse_decimal_commas(matrices: list[Matrix], asked: list[dict[str, Any]]) -> None:
+    """Raises Unreadable where every matrix has twice the numbers asked for, as `0,5` makes it."""
+    if all(len(m.flat) == 2 * prod(part["shape"]) for m, part in zip(matrices, asked, strict=True)):
+        raise Unreadable("A comma stands between two numbers: write decimals with a point, 0.5.")
 
 
 def _difference(given: list[Row], right: list[Row], part: dict[str, Any], tolerance: float) -> str:

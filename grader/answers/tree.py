@@ -50,7 +50,10 @@ def _rough(op: str, v: list[float]) -> float:
         return power if isinstance(power, float) else abs(power)
     if op in ("max", "min"):
         return max(v) if op == "max" else min(v)
-    return {"sqrt": sqrt, "exp": exp, "log": log}[op](v[0])
+    if op == "exp":
+        return exp(v[0])
+    size = abs(v[0])  # of a negative number's complex root or logarithm, near enough
+    return sqrt(size) if op == "sqrt" else log(size)
 
 
 _RANK = {"add": 1, "sub": 1, "neg": 1, "mul": 2, "div": 2, "pow": 4}

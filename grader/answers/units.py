@@ -43,26 +43,22 @@ _WORDS |= {"kibi": "ki", "mebi": "mi", "gibi": "gi", "tebi": "ti", "pebi": "pi"}
 _WORDS |= {"gig": "g", "gigs": "g", "meg": "m", "megs": "m", "mio": "m", "mln": "m", "mil": "m"}
 _WORDS |= {"thousand": "k", "million": "m", "mn": "m", "billion": "g", "bn": "g", "trillion": "t"}
 _PREFIX = r"(?P<prefix>[kmgtp]i?|" + "|".join(_WORDS) + r")?[ -]?"
-_BYTE = re.compile(_PREFIX + r"(?P<base>b|bytes?|bs|bits?|o|octets?)?", re.I)
-_FLOP = re.compile(
+# Strings, of which an answer needs one or two: re compiles them when first used.
+_BYTE = _PREFIX + r"(?P<base>b|bytes?|bs|bits?|o|octets?)?"
+_FLOP = (
     _PREFIX + r"(?P<base>flops?|ops?|operations?|floating[- ]point operations?"
-    r"|(?P<mac>macs?|fmas?|multiply-(?:adds?|accumulates?)))?",
-    re.I,
+    r"|(?P<mac>macs?|fmas?|multiply-(?:adds?|accumulates?)))?"
 )
-_TOKEN = re.compile(_PREFIX + r"(?P<base>tokens?|toks?|positions?)?", re.I)
-_INTENSITY = re.compile(
+_TOKEN = _PREFIX + r"(?P<base>tokens?|toks?|positions?)?"
+_INTENSITY = (
     r"(?:(?:f(?=/)|flops?|(?:floating[- ]point )?(?:ops?|operations?)|(?P<mac>macs?|fmas?))[ ]*"
-    r"(?:/|:|per|(?:for )?(?:each|every)|·|\*)[ ]*(?:1 )?(?:b|bytes?)(?:\^\(?-1\)?)?)?",
-    re.I,
+    r"(?:/|:|per|(?:for )?(?:each|every)|·|\*)[ ]*(?:1 )?(?:b|bytes?)(?:\^\(?-1\)?)?)?"
 )
-_NONE = re.compile(
+_NONE = (
     r"(?P<prefix>[kmgt]i|[kmgtb]|" + "|".join(_WORDS) + r")?[ ]*"
-    r"(?P<base>params?|parameters?|weights?|elements?|numbers?|sequences?|requests?|users?)?",
-    re.I,
+    r"(?P<base>params?|parameters?|weights?|elements?|numbers?|sequences?|requests?|users?)?"
 )
-_TIMES = re.compile(
-    r"(?:[x×]|times|-?[ ]*fold)?[ ]*(?:smaller|less|larger|more|as (?:small|large|much))?", re.I
-)
+_TIMES = r"(?:[x×]|times|-?[ ]*fold)?[ ]*(?:smaller|less|larger|more|as (?:small|large|much))?"
 
 
 def read_unit(text: str, quantity: str) -> Unit:
@@ -107,7 +103,7 @@ def _name(prefix: str, base: str) -> str:
 
 
 def _byte(text: str) -> Unit | None:
-    match = _BYTE.fullmatch(text)
+    match = re.fullmatch(_BYTE, text, re.I)
     if match is None:
         return None
     prefix, base = _prefix(match["prefix"]), match["base"] or ""
@@ -126,7 +122,7 @@ def _byte(text: str) -> Unit | None:
 
 
 def _flop(text: str) -> Unit | None:
-    match = _FLOP.fullmatch(text)
+    match = re.fullmatch(_FLOP, text, re.I)
     if match is None or _prefix(match["prefix"]).endswith("i"):
         return None
     prefix = _prefix(match["prefix"])
@@ -137,7 +133,7 @@ def _flop(text: str) -> Unit | None:
 
 
 def _token(text: str) -> Unit | None:
-    match = _TOKEN.fullmatch(text)
+    match = re.fullmatch(_TOKEN, text, re.I)
     if match is None:
         return None
     prefix = _prefix(match["prefix"])
@@ -149,7 +145,7 @@ def _token(text: str) -> Unit | None:
 
 
 def _intensity(text: str) -> Unit | None:
-    match = _INTENSITY.fullmatch(text)
+    match = re.fullmatch(_INTENSITY, text, re.I)
     if match is None:
         return None
     if match["mac"]:
@@ -161,9 +157,9 @@ def _intensity(text: str) -> Unit | None:
 def _none(text: str) -> Unit | None:
     if text in ("%", "percent", "per cent"):
         return Unit(Fraction(1, 100), "%")
-    if _TIMES.fullmatch(text):
+    if re.fullmatch(_TIMES, text, re.I):
         return Unit(Fraction(1))
-    match = _NONE.fullmatch(text)
+    match = re.fullmatch(_NONE, text, re.I)
     if match is None:
         return None
     prefix = _prefix(match["prefix"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -53,6 +54,7 @@ class Call:
     `args` and `kwargs` hold CPU tensors, int, float, bool or None. `gradients` are indices of
     tensors in `args` whose gradients are wanted, for the sum over the outputs of
     output * cotangent; `cotangents` then has one entry for each output (None: leave it out).
+    `seconds` is what is left of a stage, where that is less than the limit of a call.
     """
 
     args: list[Tensor | int | float | bool | None]
@@ -60,6 +62,7 @@ class Call:
     outputs: list[OutputSpec] = field(default_factory=list)
     gradients: list[int] = field(default_factory=list)
     cotangents: list[Tensor | None] = field(default_factory=list)
+    seconds: float = math.inf
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ _MESSAGE = struct.Struct("<IIqqqqd")
 
 
 class Message(NamedTuple):
-    """FORK: child, memory, files (bytes), groups (bit mask); descriptors: channel, output.
+    """FORK: child, memory, files (bytes), groups (bit mask), scratch's number; descriptors:
+    channel, output.
 
-    FORKED: child, its pid; descriptor: a pidfd, where the system has them.
+    FORKED: child, its pid (0: the system gave no process); descriptor: a pidfd, where there are.
     EXITED: child, wait status, largest resident size in KiB; seconds of processor time.
     WARM: import what torch imports lazily.
     """

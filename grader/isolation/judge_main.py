@@ -69,9 +69,13 @@ class Judge:
             function = getattr(importlib.import_module(module), name)
             return {"result": getattr(self, request["op"])(function, request)}
         except Exception as error:
+            from grader.isolation.launcher import IsolationFault
+
             return {
                 "error": f"{type(error).__name__}: {error}",
                 "traceback": traceback.format_exc(),
+                # Not a bug of one grade: the processes themselves are in disorder.
+                "broken": isinstance(error, (OSError, MemoryError, IsolationFault)),
             }
 
     def grade(self, function: Callable[..., Any], request: dict[str, Any]) -> Any:
@@ -87,6 +91,9 @@ class Judge:
             self.factory(question, source, request["filename"]),
             request["only_case"],
         )
+        undone = [check.id for check in report.checks if check.verdict != "passed"]
+        if report.verdict == "passed" and (undone or not report.checks):
+            raise AssertionError(f"a pass without {', '.join(undone) or 'checks'}")
         return report.to_json()
 
     def reproduce(self, function: Callable[..., Any], request: dict[str, Any]) -> Any:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
-import shutil
 import signal
 import socket
 import time
 from dataclasses import dataclass
 
-from grader.isolation import control
+from grader.isolation import clear, control
 from grader.isolation.calls import Limits
 
-PATIENCE = 20.0  # seconds for the zygote to fork or reap: it is ours, so a delay is a fault
+PATIENCE = 20.0  # seconds for the zygote to fork: it is ours, so a delay is a fault
+DYING = 0.6  # seconds for the killed to be reaped
+QUIET = 0.3  # seconds after which a silent zygote is suspected to be stopped
+CLEARING = 0.2  # seconds to remove scratch folders; what is left goes next time, or at the end
 
 
 class IsolationFault(Exception):
@@ -60,12 +63,16 @@ class Launcher:
         self.scratch = scratch
         self.exits: dict[int, Exit] = {}
         self._next = 0
+        self._zygote = os.getppid()
         self._forked: dict[int, tuple[int, list[int]]] = {}
+        self._spent: list[str] = []  # scratch folders to be removed
 
     def start(self, limits: Limits, forbidden: tuple[str, ...]) -> Child:
         """Fork a child with these limits and ruled-out groups. Raises IsolationFault."""
         self._next += 1
         number = self._next
+        # A name that no earlier submission could have put something under.
+        scratch = secrets.randbits(62)
         near, far = socket.socketpair()
         output, output_far = os.pipe2(os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
         os.set_blocking(output, False)
@@ -75,6 +82,7 @@ class Launcher:
             limits.memory_bytes,
             limits.file_bytes,
             control.mask(forbidden),
+            scratch,
         )
         try:
             control.send(self.sock, message, (far.fileno(), output_far))
@@ -85,10 +93,15 @@ class Launcher:
             os.close(output_far)
         deadline = time.monotonic() + PATIENCE
         while number not in self._forked:
-            self._wait(deadline)
+            if not self._hear(deadline):
+                raise IsolationFault("the process that starts submissions does not answer")
         pid, handles = self._forked.pop(number)
+        if not pid:
+            near.close()
+            os.close(output)
+            raise IsolationFault("the system gives no process, or no folder, to run it in")
         handle = handles[0] if handles else None
-        return Child(number, pid, handle, near, output, os.path.join(self.scratch, str(number)))
+        return Child(number, pid, handle, near, output, os.path.join(self.scratch, str(scratch)))
 
     def warm(self) -> None:
         """Have the zygote import what torch imports lazily: seconds, in which it forks nothing."""
@@ -105,29 +118,39 @@ class Launcher:
         elif message.kind == control.EXITED:
             self.exits[message.child] = Exit(message.a, message.b * 1024, message.seconds)
 
-    def end(self, child: Child) -> Exit:
-        """Kill the child and everything that it started; wait until they are reaped."""
+    def end(self, child: Child) -> None:
+        """Kill the child and everything that it started.
+
+        Waits until they are reaped, but not for long: gigabytes of memory take a second to free,
+        and what is killed runs no more code meanwhile.
+        """
         if child.number not in self.exits:
             _kill(child)
-        ended = self.wait(child)
+        deadline = time.monotonic() + DYING
+        while child.number not in self.exits and time.monotonic() < deadline:
+            self._hear(deadline)
         child.channel.close()
         os.close(child.output)
         if child.handle is not None:
             os.close(child.handle)
-        shutil.rmtree(child.scratch, ignore_errors=True)
-        return ended
+        self._spent.insert(0, child.scratch)  # the new one first, which is small as a rule
+        deadline = time.monotonic() + CLEARING
+        self._spent = [
+            path for path in self._spent if not clear.remove(path, deadline - time.monotonic())
+        ]
 
-    def wait(self, child: Child) -> Exit:
-        """Wait until a child that is dying, or was killed, is reaped."""
-        deadline = time.monotonic() + PATIENCE
-        while child.number not in self.exits:
-            self._wait(deadline)
-        return self.exits[child.number]
-
-    def _wait(self, deadline: float) -> None:
-        if not select.select([self.sock], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            raise IsolationFault("the process that starts submissions does not answer")
-        self.pump()
+    def _hear(self, deadline: float) -> bool:
+        """Take the zygote's next message. False: there was none until the deadline."""
+        while True:
+            left = min(QUIET, max(0.0, deadline - time.monotonic()))
+            if select.select([self.sock], [], [], left)[0]:
+                self.pump()
+                return True
+            # A submission may have stopped it; to one that runs this does nothing.
+            with contextlib.suppress(OSError):
+                os.kill(self._zygote, signal.SIGCONT)
+            if time.monotonic() >= deadline:
+                return False
 
 
 def _kill(child: Child) -> None:

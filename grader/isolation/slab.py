@@ -50,6 +50,7 @@ class Slab:
     blanks: dict[int, int] = field(default_factory=dict)  # offset -> length to pre-fill
     size: int = 0
     descriptor: int = -1
+    framework: str = "torch"
 
     def __enter__(self) -> Slab:
         data = json.dumps(self.request).encode()
@@ -129,7 +130,9 @@ class Slab:
             raise BrokenAnswer("a value's header is out of range")
         if any(size < 0 for size in shape) or (copy >= 0 and copy != index):
             raise BrokenAnswer("a value's header is out of range")
-        word = ("tensor", "array", name or "unknown")[kind]
+        plain = wire.KIND_ARRAY if self.framework == "numpy" else wire.KIND_TENSOR
+        words = ("tensor", "array") if kind == plain else ("torch tensor", "NumPy array")
+        word = (*words, name or "unknown")[kind]
         return Header(shape, wire.DTYPE_NAMES[dtype], word), copy
 
     def tensor(self, at: int, shape: Sequence[int], dtype: str) -> torch.Tensor:
@@ -145,11 +148,11 @@ class Slab:
 class CallSlab(Slab):
     """The slab of one call: arguments, cotangents, and rooms for outputs and gradients."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, framework: str) -> None:
         arguments = [*call.args, *call.kwargs.values()]
         if len(arguments) > wire.MAX_INPUTS or len(call.outputs) > wire.MAX_VALUES:
             raise ValueError("a call has at most 64 arguments and 16 outputs")
-        super().__init__({})
+        super().__init__({}, framework=framework)
         self.call = call
         # Room for the request's text: a few hundred bytes a buffer at most.
         buffers = len(arguments) + len(call.outputs) + len(call.cotangents) + len(call.gradients)
@@ -214,14 +217,20 @@ class CallSlab(Slab):
         """A private copy of each output that fits its spec, else None."""
         found: list[torch.Tensor | None] = []
         for index, buffer in enumerate(self.outputs):
-            fits = index < len(fixed.headers) and fixed.copies[index] == index
-            header = fixed.headers[index] if fits else None
-            if header is not None and (
-                header.dtype not in buffer["dtypes"] or list(header.shape) != buffer["shape"]
-            ):
+            header = fixed.headers[index] if index < len(fixed.headers) else None
+            fits = (
+                header is not None
+                and header.kind in ("tensor", "array")
+                and header.dtype in buffer["dtypes"]
+                and list(header.shape) == buffer["shape"]
+            )
+            # Both ways: an answer without values must not look like one that fits.
+            if fits != (header is not None and fixed.copies[index] == index):
                 raise BrokenAnswer("an output claims to fit and does not")
             found.append(
-                None if header is None else self.tensor(buffer["at"], buffer["shape"], header.dtype)
+                self.tensor(buffer["at"], buffer["shape"], header.dtype)
+                if header is not None and fits
+                else None
             )
         return found
 

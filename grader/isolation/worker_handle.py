@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import signal
@@ -17,6 +18,11 @@ from grader.isolation.child import wire
 from grader.isolation.launcher import Child, Exit, IsolationFault, Launcher
 from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, clean, load_slab
 
+LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
+BREACHES = {
+    wire.NO_CHANNEL: "the submission shut or replaced the channel",
+    wire.BROKEN: "the submission broke the code that answers for it",
+}
 KEPT_BYTES = 8 << 10
 SETUP_SECONDS = 20.0
 CRASH_SIGNALS = {signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGKILL}
@@ -71,9 +77,11 @@ class Worker:
 
     def call(self, call: Call) -> Outcome:
         """Call the entry once."""
-        slab = CallSlab(call)
+        slab = CallSlab(call, self.framework)
 
         def read(fixed: Fixed) -> Outcome:
+            if fixed.status in LOAD_ONLY:
+                raise BrokenAnswer("a call was answered like a load")
             if fixed.status != "returned":
                 return Outcome("returned", inputs_changed=slab.changed(fixed.changed))
             return Outcome(
@@ -85,16 +93,18 @@ class Worker:
                 slab.changed(fixed.changed),
             )
 
-        return self._exchange(slab, read)
+        return self._exchange(slab, read, call.seconds)
 
-    def _exchange(self, slab: Slab, read: Callable[[Fixed], Outcome]) -> Outcome:
+    def _exchange(
+        self, slab: Slab, read: Callable[[Fixed], Outcome], seconds: float = math.inf
+    ) -> Outcome:
         if self._child is None:
             return Outcome("died", error="the process had ended already", detail={"already": True})
         self._refused = False
         self.output.begin()
         with slab:
             began = time.monotonic()
-            end = self._ask(slab, began)
+            end = self._ask(slab, began, min(seconds, self.limits.seconds))
             outcome = Outcome("returned", seconds=time.monotonic() - began)
             if end == "answered":
                 try:
@@ -113,7 +123,7 @@ class Worker:
         self.on_answer()
         return replace(outcome, stdout=self.output.text())
 
-    def _ask(self, slab: Slab, began: float) -> str:
+    def _ask(self, slab: Slab, began: float, seconds: float) -> str:
         """Send a request; "answered", "timeout", "output", "died" or "protocol"."""
         child = self._child
         assert child is not None
@@ -128,7 +138,7 @@ class Worker:
             poll.register(descriptor, select.POLLIN)
         while True:
             # The set-up is ours, and not charged: the clock starts when the process is ready.
-            allowed = self.limits.seconds if self._ready else SETUP_SECONDS
+            allowed = seconds if self._ready else SETUP_SECONDS
             left = began + allowed - time.monotonic()
             if left <= 0:
                 return "timeout"
@@ -202,19 +212,26 @@ class Worker:
         return self.launcher.exits[child.number]
 
     def _died(self, exit_: Exit, outcome: Outcome) -> Outcome:
+        code = exit_.code or 0
+        if code in BREACHES:
+            return replace(outcome, status="protocol", error=BREACHES[code])
+        if code == wire.NO_FILES:
+            return replace(outcome, status="died", detail={"limit": "files"})
         near_limit = exit_.resident_bytes > self.limits.memory_bytes // 2
         said_so = b"bad_alloc" in self.output.tail or b"MemoryError" in self.output.tail
-        if exit_.signal in CRASH_SIGNALS and (near_limit or said_so):
+        if code == wire.NO_MEMORY or (exit_.signal in CRASH_SIGNALS and (near_limit or said_so)):
             return replace(outcome, status="memory", detail={"limit": self.limits.memory_bytes})
         if exit_.signal is not None:
             return replace(outcome, status="died", detail={"signal": exit_.signal})
-        return replace(outcome, status="died", detail={"exit": exit_.code or 0})
+        return replace(outcome, status="died", detail={"exit": code})
 
     def _forbidden(self, slab: Slab, outcome: Outcome) -> Outcome:
         try:
             operation, line = slab.forbidden()
         except BrokenAnswer:
             operation, line = "", None
+        if not operation:  # what is refused has a name: this byte was not ours
+            return replace(outcome, status="protocol", error="a refusal without an operation")
         return replace(
             outcome,
             status="forbidden",

@@ -20,17 +20,20 @@ import gc
 import importlib.util
 import os
 import select
-import shutil
 import signal
 import socket
+import stat
 import sys
 import time
 from collections.abc import Iterator
+from os import _exit  # by this name: a submission may replace the one in os
 from types import ModuleType
 from typing import Any, NoReturn
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PREFIX = "drill_zygote"
+KILLED = "the judge was killed by signal"  # the last line of the log, then the signal
+STRAYS_AGAIN = 20  # milliseconds until what would not die at once is killed again
 SLOW_MODULES = ("torch._dynamo", "torch.nn.attention.flex_attention", "torch.optim")
 
 
@@ -64,8 +67,10 @@ class Zygote:
         self.launches: socket.socket
         self.judge = 0
         self.children: dict[int, int] = {}  # pid -> the judge's number for it
+        self.strays = False  # whether some were left
         self.wake_read, self.wake_write = socket.socketpair()
         self.messages = load_by_path(f"{PREFIX}.control", os.path.join(HERE, "control.py"))
+        self.clear = load_by_path(f"{PREFIX}.clear", os.path.join(HERE, "clear.py"))
         self.host: Any = None
 
     def prepare(self) -> None:
@@ -103,7 +108,7 @@ class Zygote:
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
-            os._exit(1)
+            _exit(1)
 
     def leave_zygote(self) -> None:
         signal.set_wakeup_fd(-1)
@@ -117,7 +122,9 @@ class Zygote:
         for sock in (self.control, self.launches, self.wake_read):
             poll.register(sock, select.POLLIN)
         while True:
-            for descriptor, _ in poll.poll():
+            if self.strays:
+                self.strays = not self.end_strays(0.0)
+            for descriptor, _ in poll.poll(STRAYS_AGAIN if self.strays else None):
                 if descriptor == self.wake_read.fileno():
                     self.wake_read.recv(4096)
                     if not self.reap():
@@ -127,6 +134,7 @@ class Zygote:
                 else:
                     received = self.messages.receive(self.launches)
                     if received is None:
+                        self.mourn()
                         return
                     if received[0].kind == self.messages.WARM:
                         warm()
@@ -137,7 +145,14 @@ class Zygote:
         """A submission's child: it inherits an interpreter that knows torch, and nothing else."""
         channel, output = descriptors
         parent = os.getpid()
-        pid = os.fork()
+        try:
+            self.open_scratch()
+            pid = os.fork()
+        except OSError:  # no process to be had, or no folder
+            self.messages.send(
+                self.launches, self.messages.Message(self.messages.FORKED, message.child)
+            )
+            pid = -1
         if pid == 0:
             try:
                 self.leave_zygote()
@@ -145,7 +160,7 @@ class Zygote:
                     channel,
                     output,
                     parent,
-                    os.path.join(self.scratch, str(message.child)),
+                    os.path.join(self.scratch, str(message.d)),
                     message.a,
                     message.b,
                     self.messages.groups_of(message.c),
@@ -153,15 +168,27 @@ class Zygote:
             except BaseException:  # of the set-up alone: what a submission raises is an answer
                 sys.excepthook(*sys.exc_info())
             finally:
-                os._exit(1)
+                _exit(1)
         os.close(channel)
         os.close(output)
+        if pid < 0:
+            return
         self.children[pid] = message.child
         handle = _pidfd(pid)
         answer = self.messages.Message(self.messages.FORKED, message.child, pid)
         self.messages.send(self.launches, answer, handle)
         for descriptor in handle:
             os.close(descriptor)
+
+    def open_scratch(self) -> None:
+        """The folder may be gone: submissions could remove it, or put something in its place."""
+        with contextlib.suppress(FileNotFoundError):
+            status = os.lstat(self.scratch)
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid():
+                os.chmod(self.scratch, 0o700)
+                return
+            self.clear.remove(self.scratch)
+        os.mkdir(self.scratch, 0o700)
 
     def reap(self) -> bool:
         """Report each dead submission once its whole process group is gone. False: no judge."""
@@ -172,7 +199,7 @@ class Zygote:
             _kill_group(pid)
             _, status, usage = os.wait4(pid, 0)
             del self.children[pid]
-            self.end_strays(0.2)
+            self.strays = not self.end_strays(0.3)
             answer = self.messages.Message(
                 self.messages.EXITED,
                 child,
@@ -182,22 +209,42 @@ class Zygote:
             )
             with contextlib.suppress(OSError):
                 self.messages.send(self.launches, answer)
-        return bool(os.waitid(os.P_PID, self.judge, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None)
+        return self.judge_lives()
 
-    def end_strays(self, patience: float) -> None:
-        """Kill and reap what a submission left: as a subreaper we inherit its orphans."""
+    def judge_lives(self) -> bool:
+        """Whether it does; one that a submission stopped goes on."""
+        with contextlib.suppress(ChildProcessError):  # of one that is dead
+            if os.waitid(os.P_PID, self.judge, os.WSTOPPED | os.WNOHANG) is not None:
+                os.kill(self.judge, signal.SIGCONT)
+        ended = os.waitid(os.P_PID, self.judge, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is not None and ended.si_code in (os.CLD_KILLED, os.CLD_DUMPED):
+            print(f"{KILLED} {ended.si_status}", file=sys.stderr)
+        return ended is None
+
+    def mourn(self) -> None:
+        """The judge has closed its socket: it is dead or dying. Log why, if it was killed."""
+        deadline = time.monotonic() + 0.2
+        while self.judge_lives() and time.monotonic() < deadline:
+            time.sleep(0.001)
+
+    def end_strays(self, patience: float) -> bool:
+        """Kill and reap what a submission left: as a subreaper we inherit its orphans.
+
+        False: some are not gone yet.
+        """
         deadline = time.monotonic() + patience
-        while time.monotonic() < deadline:
-            strays = [pid for pid in _own_children() if pid not in self.children]
-            strays = [pid for pid in strays if pid != self.judge]
+        while True:
+            strays = [pid for pid in _own_children() if pid not in (self.judge, *self.children)]
             if not strays:
-                return
+                return True
             for pid in strays:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)
-            time.sleep(0.001)
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.0005)
 
     def end(self) -> None:
         """Kill every process of this session and remove its scratch folder."""
@@ -206,7 +253,10 @@ class Zygote:
         self.children.clear()
         self.judge = 0
         self.end_strays(2.0)
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        # A submission can make more files than can be removed while someone waits.
+        if not self.clear.remove(self.scratch, 0.3) and os.fork() == 0:
+            os.setsid()
+            self.clear.remove(self.scratch)
 
 
 def warm() -> None:
@@ -253,7 +303,7 @@ def main(arguments: list[str]) -> None:
         zygote.serve()
     finally:
         zygote.end()
-    os._exit(0)  # an orderly end of an interpreter with torch takes 0.15 s
+    _exit(0)  # an orderly end of an interpreter with torch takes 0.15 s
 
 
 if __name__ == "__main__":

@@ -211,7 +211,8 @@ class Checks:
         title = "same again"
         found = self.trial.repetition
         if found is None:
-            return self._skipped("repeatable", title, self._why_not())
+            gave = any(answer.outputs is not None for answer in self.trial.answers.values())
+            return self._skipped("repeatable", title, self._why_not() if gave else "nothing")
         if not found.how:
             return Check("repeatable", "passed", title=title)
         outcome = found.outcome or Outcome("returned")

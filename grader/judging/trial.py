@@ -181,6 +181,8 @@ class Conductor:
         then a call of every case in a fresh process, in the reverse order.
         """
         given = [answer for answer in trial.answers.values() if answer.outputs is not None]
+        if not given:
+            return
         few = sorted(given, key=lambda answer: answer.case.entries())[:REPEATED]
         found = self._again(worker, trial, few) or self._other_values(worker, trial, given)
         if found is None:

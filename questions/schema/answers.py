@@ -119,12 +119,14 @@ class KeyPoint(Strict):
 
     `says`: patterns any one of which decides that it is made (regular expressions over the
     normalised text, matched within one sentence). `hints_at`: patterns that leave it to review.
+    `unless`: patterns of a sentence in which nothing decides, as it may be about something else.
     """
 
     id: Slug
     text: Line
     says: tuple[Pattern, ...]
     hints_at: tuple[Pattern, ...] = ()
+    unless: tuple[Pattern, ...] = ()
     weight: float = Field(1.0, gt=0)
 
 

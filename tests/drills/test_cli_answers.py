@@ -3,6 +3,9 @@ from __future__ import annotations
 import pytest
 from conftest import BANK, Drill, right_answer
 
+from drills import serving
+from drills.screen import pages
+from drills.solutions import solution
 from drills.store import Store
 from questions.loader import load_bank
 
@@ -97,9 +100,14 @@ def test_a_wrong_choice_ends_the_sitting_since_its_report_tells_all(drill: Drill
     ran = drill("answer", question.id, wrong)
     assert ran.code == 1
     assert "drill next" in ran.out.rstrip().splitlines()[-1]
-    assert drill("answer", question.id, right).code == 0  # practice, after the answer was told
+    rows = drill("list", "--kind", "choice", "--json").json["questions"]
+    assert {row["status"] for row in rows if row["id"] == question.id} == {"missed"}
+    again = drill("answer", question.id, wrong)  # practice: there is still nothing to find out
+    assert "drill next" in again.out.rstrip().splitlines()[-1]
+    assert drill("answer", question.id, right).code == 0
     store = Store(drill.home, print)
-    assert [a.verdict == "passed" for a in store.attempts(question.id)] == [False, True]
+    verdicts = [a.verdict == "passed" for a in store.attempts(question.id)]
+    assert verdicts == [False, False, True]
     assert [r.rating for r in store.reviews(question.id)] == [1]
 
 
@@ -137,10 +145,13 @@ def test_hints_come_one_by_one_and_lower_the_rating(drill: Drill):
 
 
 def test_seeing_the_solution_counts_as_giving_up(drill: Drill):
+    from grader.answers.units import show_value
+
     shown = show(drill)
     ran = drill("solution", shown["id"])
     assert ran.code == 0
     assert shown["id"] in ran.out
+    assert f"= {show_value(float(right_answer(shown)), 'byte')}" in " ".join(ran.out.split())
     assert drill("answer", shown["id"], right_answer(shown)).code == 0
     assert [r.rating for r in Store(drill.home, print).reviews()] == [1]
 
@@ -155,9 +166,17 @@ def test_skipping_after_failures_counts_as_giving_up_and_before_them_not(drill: 
     assert [r.rating for r in Store(drill.home, print).reviews()] == [1]
 
 
-def test_every_solution_can_be_shown(drill: Drill):
-    for row in drill("list", "--json").json["questions"]:
-        ran = drill("solution", row["id"])
-        assert ran.code == 0, ran.err
-        assert "drill next" in ran.out.rstrip().splitlines()[-1]
-        assert "{" not in ran.out.replace("\\frac{", "") or row["kind"] in ("code", "debug")
+def test_every_solution_can_be_shown(capsys: pytest.CaptureFixture[str]):
+    for question in load_bank(BANK).values():
+        served = serving.serve({**question.model_dump(mode="json"), "revision": 1}, 5)
+        pages.print_solution(served, *solution(served))
+        shown = capsys.readouterr().out
+        assert question.id in shown
+        assert "drill next" in shown.rstrip().splitlines()[-1]
+        assert "{" not in shown.replace("\\frac{", "") or question.kind in ("code", "debug")
+
+
+def test_an_argument_that_is_not_utf8_is_refused_in_one_sentence(drill: Drill):
+    ran = drill("answer", JACOBIAN, "\udcff")  # arrives as the single byte 0xff
+    assert ran.code == 2
+    assert ran.err.strip() == "The answer is not text in UTF-8."

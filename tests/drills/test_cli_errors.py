@@ -34,10 +34,30 @@ def test_an_unknown_id_is_met_with_suggestions(drill: Drill, verb: str):
         one_sentence(drill(verb, "\x1b[2Jzzz"), 2, "drill list", "\\x1b")
 
 
-def test_an_unknown_command_is_met_with_a_suggestion(drill: Drill):
-    ran = drill("grdae")
-    assert ran.code == 2
-    assert "grade" in ran.err
+def test_an_unknown_command_or_topic_is_met_with_a_suggestion(drill: Drill):
+    one_sentence(drill("grdae"), 2, "Did you mean grade?")
+    for verb in ("list", "next"):
+        one_sentence(drill(verb, "--topic", "kv-cash"), 2, "Did you mean kv-cache")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("grade", "--seed", "-1"), "no whole number from 0 to"),
+        (("next", "--kind", "riddle"), "'choice'"),
+        (("show", "--colour"), "--colour"),
+        (("start",), "'ID'"),
+    ],
+)
+def test_a_misused_command_says_how_it_is_called(
+    drill: Drill, arguments: tuple[str, ...], words: str
+):
+    ran = drill(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    first, second = ran.err.splitlines()
+    assert words in first
+    assert second.startswith(f"Usage: drill {arguments[0]} ")
+    assert "--help" in second
 
 
 @pytest.mark.parametrize(
@@ -73,6 +93,12 @@ def test_a_file_that_cannot_be_graded_is_named_with_the_reason(drill: Drill, kin
     assert Store(drill.home, print).attempts() == []
 
 
+def test_a_starter_left_as_it_was_is_no_attempt(drill: Drill):
+    assert drill("start", "causal-mask").code == 0
+    one_sentence(drill("grade"), 2, "causal_mask.py is still the starter")
+    assert Store(drill.home, print).attempts() == []
+
+
 def test_the_wrong_kind_of_answer_is_pointed_to_the_right_command(drill: Drill):
     one_sentence(drill("answer", "attention", "x"), 2, "drill grade attention")
     one_sentence(drill("grade", "kv-cache-size", "x.py"), 2, "drill answer kv-cache-size")
@@ -105,6 +131,7 @@ def test_a_broken_bank_names_file_line_and_column(drill: Drill, tmp_path: Path):
         assert ran.code == 4
         assert f"kv-bytes-per-token.yaml:{line}:" in ran.err
         assert "drill bank check" in ran.err
+        assert "DRILL_BANK" in ran.err
         assert "Traceback" not in ran.err
     ran = drill("bank", "check", str(bank), "--quick")
     assert ran.code == 1
@@ -190,8 +217,16 @@ def test_a_read_only_home_shows_progress_and_keeps_it(drill: Drill):
         skipped = run("skip", "kv-cache-size")
         assert skipped.returncode == 4
         assert "read-only" in skipped.stderr
+        shown = run("show", "kv-cache-size")  # the seed is not remembered, so it is told
+        assert "drill answer kv-cache-size --seed" in shown.stdout.rstrip().splitlines()[-1]
+        for place in (path, drill.home):
+            place.chmod(0)
+            listed = run("list")
+            assert listed.returncode == 0, listed.stderr
+            assert "cannot be read" in listed.stderr
     finally:
         drill.home.chmod(0o755)
+        path.chmod(0o644)
     assert path.read_bytes() == before
 
 
@@ -210,6 +245,26 @@ def test_a_reader_that_goes_away_is_no_fault(drill: Drill):
     )
     assert done.stderr == ""
     assert done.returncode in (0, 141)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_fault_and_never_the_database(drill: Drill, closed: str):
+    command = f"{sys.executable} -m drills answer choice-kv-heads a {closed}"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, env=drill.env, cwd=drill.work
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    store = Store(drill.home, print)
+    assert (store.check(), len(store.attempts())) == ("ok", 1)
+
+
+def test_signs_keep_their_meaning_where_the_terminal_lacks_them(drill: Drill):
+    plain = {"PYTHONIOENCODING": "ascii"}
+    ran = drill("answer", "choice-kv-heads", "a", **plain)
+    assert " x a) " in ran.out
+    assert " + c) " in ran.out
+    assert "?" not in ran.out.partition("a)")[0]
+    assert "....." in drill("stats", **plain).out
 
 
 def test_ctrl_c_ends_quietly_with_130(drill: Drill):

@@ -31,6 +31,14 @@ def test_stats_counts_what_was_done_and_the_mistakes_made(drill: Drill):
     assert max(map(len, page.splitlines())) <= 80
 
 
+def test_stats_tells_what_is_unfinished_from_what_is_due(drill: Drill):
+    assert "nothing tried yet" in drill("stats").out
+    shown = drill("next", "--kind", "trace", "--json").json
+    topic = {row["topic"]: row for row in drill("stats", "--json").json["topics"]}[shown["topic"]]
+    assert (topic["due"], topic["unfinished"]) == (0, 1)
+    assert "1 unfinished" in drill("stats").out
+
+
 def test_export_and_import_carry_all_progress_to_another_machine(make_drill):
     here, there = make_drill("here"), make_drill("there")
     practise(here)

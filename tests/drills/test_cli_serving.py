@@ -22,6 +22,14 @@ def test_help_fits_a_terminal_of_80_by_24(drill: Drill):
     assert max(map(len, lines)) <= 80
 
 
+def test_drill_alone_and_dash_h_show_the_same_help(drill: Drill):
+    for arguments in ((), ("-h",)):
+        ran = drill(*arguments)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out == drill("--help").out
+    assert "--seed" in drill("grade", "-h").out
+
+
 def test_every_command_explains_itself(drill: Drill):
     from drills.cli import VERBS
 

@@ -34,10 +34,12 @@ class Terminal:
         )
         os.close(slave)
         self.seen = ""
+        self.at = 0  # what lies before it was looked at
 
     def until(self, words: str, seconds: float = 30) -> str:
-        """What is printed up to `words`; fails where they do not come."""
-        start, deadline = len(self.seen), time.monotonic() + seconds
+        """What is printed up to `words`, from where the last call ended; fails where they do not
+        come."""
+        start, deadline = self.at, time.monotonic() + seconds
         while words not in self.seen[start:]:
             ready, _, _ = select.select([self.master], [], [], 0.2)
             if ready:
@@ -47,7 +49,8 @@ class Terminal:
                     break
             assert time.monotonic() < deadline, self.seen
         assert words in self.seen[start:], self.seen
-        return self.seen[start:]
+        self.at = self.seen.index(words, start) + len(words)
+        return self.seen[start : self.at]
 
     def type(self, text: str) -> None:
         os.write(self.master, text.encode() + b"\n")
@@ -131,3 +134,84 @@ def test_ctrl_c_at_a_question_leaves_with_130(drill: Drill):
     if terminal.process.poll() is None:
         terminal.process.send_signal(2)
     assert terminal.ends() == 130
+
+
+def paste(terminal: Terminal, text: str) -> None:
+    """As a terminal hands over a paste, where the program asked for its brackets."""
+    os.write(terminal.master, b"\x1b[200~" + text.encode() + b"\x1b[201~\n")
+
+
+def test_a_part_that_cannot_be_read_is_asked_again_at_once_and_right_ones_never(drill: Drill):
+    terminal = Terminal(drill, "answer", "derive-softmax-jacobian")
+    terminal.until("1. the diagonal")
+    terminal.until(" > ")
+    terminal.type("p_i (1 - p_i")
+    assert "not closed" in terminal.until(" > ")
+    terminal.type("hint")
+    terminal.until("Hint 1 of")
+    terminal.until(" > ")
+    terminal.type("p_i (1 - p_i)")
+    terminal.until(" > ")
+    terminal.type("hint")
+    terminal.until("Kept: 1.")
+    assert "1. the diagonal" not in terminal.until(" > ")
+    terminal.type("p_i p_j")
+    terminal.until(" > ")
+    terminal.type("0")
+    assert "2 of 3 steps" in terminal.until("drill hint")
+    assert terminal.ends() == 1
+    terminal = Terminal(drill, "next", "--topic", "attention", "--kind", "derive")
+    terminal.until(" > ")
+    paste(terminal, "\n".join(("0", "1", "d_k", "d_k", "1/sqrt(d_k)")))
+    terminal.until("4 of 5 steps")
+    assert "Kept: 1, 2, 3, 5." in terminal.until(" > ")
+    terminal.type("sqrt(d_k)")
+    assert "passed" in terminal.until("drill next")
+    assert terminal.ends() == 0
+
+
+def test_bytes_that_are_no_text_are_an_answer_that_cannot_be_read(drill: Drill):
+    terminal = Terminal(drill, "next", "--kind", "choice", PYTHONIOENCODING="utf-8")
+    terminal.until(" > ")
+    os.write(terminal.master, b"\xff\xfe\n")
+    assert "invalid" in terminal.until(" > ")
+    terminal.type("quit")
+    assert terminal.ends() == 0
+
+
+def test_pasted_rows_are_one_matrix(drill: Drill):
+    terminal = Terminal(drill, "next", "--kind", "trace")
+    terminal.until(" > ")
+    paste(terminal, "1 0 1\n0 1 1\n1 1 2")
+    terminal.until("2. the scaled")
+    terminal.until(" > ")
+    terminal.type("quit")
+    assert terminal.ends() == 0
+
+
+def test_the_code_menu_takes_whole_words_and_says_what_an_editor_did(drill: Drill):
+    terminal = Terminal(drill, "next", "--kind", "code", EDITOR="false")
+    for typed, answer in (
+        ("e", "failed (status 1)"),
+        ("g", "still the starter"),
+        ("solution", "[y/N]"),
+    ):
+        terminal.until("[q]uit > ")
+        terminal.type(typed)
+        terminal.until(answer)
+    terminal.type("n")
+    terminal.until("[q]uit > ")
+    terminal.type("sk")
+    terminal.until("Type one of")
+    terminal.until("[q]uit > ")
+    terminal.type("q")
+    assert terminal.ends() == 0
+    store = Store(drill.home, print)
+    assert store.reviews() == store.attempts() == []
+    assert [e.name for e in store.events()] == ["served"]
+    terminal = Terminal(drill, "next", "--kind", "code")  # no editor at all
+    assert "[e]dit" not in terminal.until("[q]uit > ")
+    terminal.type("e")
+    assert "EDITOR" in terminal.until("[q]uit > ")
+    os.write(terminal.master, b"\x04")
+    assert terminal.ends() == 0

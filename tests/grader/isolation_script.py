@@ -10,11 +10,14 @@ import torch
 
 from grader.isolation.calls import Call, Limits, Outcome, OutputSpec
 from grader.isolation.worker_handle import Worker
+from grader.report import Check, Report
 
 Factory = Callable[..., Callable[[], Worker]]
 
 
-def run(question: dict[str, Any], honest: dict[str, bytes], seeds: list[int], factory: Factory):
+def run(
+    question: dict[str, Any], honest: dict[str, bytes], seeds: list[int], factory: Factory, *_: Any
+) -> dict[str, Any]:
     """Load `honest["source"]` and make the question's calls; the outcomes as JSON."""
     worker = factory(honest["source"], question["filename"])()
     worker.limits = Limits(**question["limits"])
@@ -69,7 +72,7 @@ def fail(*_: Any) -> dict[str, Any]:
     raise ZeroDivisionError("a bug in the judge")
 
 
-def large(question: dict[str, Any], honest: Any, seeds: Any, factory: Any) -> dict[str, Any]:
+def large(question: dict[str, Any], *_: Any) -> dict[str, Any]:
     """A large answer to a large request."""
     return {"length": len(question["padding"]), "padding": question["padding"]}
 
@@ -79,3 +82,9 @@ def modules(*_: Any) -> dict[str, Any]:
     import sys
 
     return {"modules": sorted(sys.modules)}
+
+
+def careless(question: dict[str, Any], *_: Any) -> Report:
+    """A pass although a check was skipped, or none was made."""
+    checks = (Check("values", "skipped"),) if question["state"] == "skipped" else ()
+    return Report("sample", "code", "passed", 1.0, 1, checks=checks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,80 @@ def test_bare_rows_on_lines_are_put_together(apart: str) -> None:
     right = trace.expected(asked, {})
     text = apart.join(rows(matrix, " ", "\n") for matrix in right.values())
     assert grade_answer(asked, text, 0, {}).verdict == "passed"
+
+
+def _lines(right: dict[str, list[list[float]]], form: str = "{}") -> str:
+    return "\n".join(form.format(rows(m), n=n) for n, m in enumerate(right.values(), 1))
+
+
+WHOLE = {
+    "numbered as the prompt does": lambda r: _lines(r, "{n}. {}"),
+    "numbered with brackets": lambda r: _lines(r, "({n}) {}"),
+    "numbered with colons": lambda r: _lines(r, "{n}: {}"),
+    "bullets": lambda r: _lines(r, "- {}"),
+    "labels with formulas": lambda r: _lines(r, "softmax(QK^T/sqrt(2)) V = {}"),
+    "labels on lines of their own": lambda r: "\n".join(
+        f"the result (causal)\n{rows(m, ' ', chr(10))}" for m in r.values()
+    ),
+    "numbers on lines of their own": lambda r: "\n".join(
+        f"{n}.\n{rows(m, ' ', chr(10))}" for n, m in enumerate(r.values(), 1)
+    ),
+    "one list of all": lambda r: str(list(r.values())),
+    "all lists on one line": lambda r: " ".join(map(str, r.values())),
+    "a code block": lambda r: f"```\n{_lines(r)}\n```",
+    "remarks": lambda r: _lines(r, "{}  # by hand"),
+    "approximate": lambda r: _lines(r, "≈ {}."),
+    "rows apart by strokes": lambda r: "\n".join(rows(m, " ", " / ") for m in r.values()),
+    "LaTeX between dollars": lambda r: "\n".join(
+        r"$\left[\begin{array}{ccc}" + rows(m, " & ", r" \\ ") + r"\end{array}\right]$"
+        for m in r.values()
+    ),
+    "NumPy scalars": lambda r: "\n".join(
+        str([[f"np.float64({x})" for x in row] for row in m]).replace("'", "") for m in r.values()
+    ),
+}
+
+
+@pytest.mark.parametrize("form", WHOLE)
+def test_every_way_to_set_the_whole_answer_passes(form: str) -> None:
+    asked = question("attention-by-hand")
+    report = grade_answer(asked, WHOLE[form](trace.expected(asked, {})), 0, {})
+    assert report.verdict == "passed", report
+
+
+@pytest.mark.parametrize(
+    "scaled",
+    [
+        "1/sqrt(2) 0 1/sqrt(2); 0 1/sqrt(2) 1/sqrt(2); 1/sqrt(2) 1/sqrt(2) 2/sqrt(2)",
+        "1/√2 0 1/√2; 0 1/√2 1/√2; 1/√2 1/√2 √2",
+        "√2/2 0 √2/2; 0 √2/2 √2/2; √2/2 √2/2 √(2)",
+        r"\frac{1}{\sqrt{2}} 0 \frac{1}{\sqrt{2}}; 0 \frac{1}{\sqrt{2}} \frac{1}{\sqrt{2}};"
+        r" \frac{1}{\sqrt{2}} \frac{1}{\sqrt{2}} \sqrt{2}",
+    ],
+)
+def test_roots_may_stand_as_they_are(scaled: str) -> None:
+    asked = question("attention-by-hand")
+    lines = _lines(trace.expected(asked, {})).split("\n")
+    report = grade_answer(asked, "\n".join([lines[0], scaled, *lines[2:]]), 0, {})
+    assert report.verdict == "passed", report
+
+
+def test_a_number_before_a_row_is_an_entry_where_the_shape_needs_it() -> None:
+    found = read_matrices("1. 2.\n2. 5.", [(2,), (2,)])
+    assert [m.rows for m in found] == [((1.0, 2.0),), ((2.0, 5.0),)]
+    found = read_matrices("1. 7 2\n2. 8 5", [(2,), (2,)])
+    assert [m.rows for m in found] == [((7.0, 2.0),), ((8.0, 5.0),)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1" * 19_000, "\n" * 19_000, " " * 19_000, "a" * 19_000, "tensor(" * 2_500, "sqrt(" * 3_900],
+)
+def test_a_long_hostile_answer_is_refused_at_once(text: str) -> None:
+    start = time.perf_counter()
+    with suppress(Unreadable):
+        read_matrices(text, [(3, 3)] * 5)
+    assert time.perf_counter() - start < 1
 
 
 @given(
@@ -154,7 +229,8 @@ def test_a_wrong_shape_and_a_decimal_comma_are_told() -> None:
     report = grade_answer(asked, "1 2; 3 4", 0, {})
     assert report.parts[0].message == "3 x 3 numbers are asked for, and this is 2 x 2."
     commas = grade_answer(asked, "1,0 0,0 1,0; 0,0 1,0 1,0; 1,0 1,0 2,0", 0, {})
-    assert "decimals with a point" in commas.parts[0].message
+    assert commas.verdict == "invalid"
+    assert "decimals with a point" in commas.summary
     assert grade_answer(asked, "nan 0 1; 0 1 1; 1 1 2", 0, {}).verdict == "wrong_answer"
 
 
@@ -167,7 +243,10 @@ def _choice(several: bool) -> dict[str, Any]:
     return {"id": "q", "kind": "choice", "several": several, "options": options}
 
 
-@pytest.mark.parametrize("text", ["b", "B", "b)", "(b)", "b.", "2", "option-1", " Answer: b "])
+@pytest.mark.parametrize(
+    "text",
+    ["b", "B", "b)", "(b)", "b.", "2", "option-1", " Answer: b ", "**b**", "`b`", '"b"', "b!"],
+)
 def test_one_option_may_be_named_in_many_ways(text: str) -> None:
     report = grade_answer(_choice(False), text, 0, {})
     assert report.verdict == "passed"

@@ -148,8 +148,7 @@ def test_autograd_is_refused_where_it_is_ruled_out(expression: str) -> None:
 def test_the_override_works_on_this_torch_and_the_dispatch_mode_stands_in_for_it() -> None:
     override = (
         "import sys\nforbidden = sys.modules['drill_child.forbidden']\n"
-        "def f(q):\n    kept = [type(k).__name__ for k in forbidden._kept]\n"
-        "    assert '_RefusingMode' not in kept and len(kept) == 3, kept\n    return q\n"
+        "def f(q):\n    assert forbidden._operations and not forbidden._modes\n    return q\n"
     )
     assert submit(override, call(Q))[1].status == "returned"
     mode = (
@@ -163,3 +162,23 @@ def test_the_override_works_on_this_torch_and_the_dispatch_mode_stands_in_for_it
     )
     _, called = submit(mode, call(Q), forbidden=[])
     assert (called.status, called.detail.get("op")) == ("forbidden", "_softmax"), called
+
+
+def test_the_override_cannot_be_dropped_by_what_python_reaches() -> None:
+    source = (
+        f"{HEAD}import gc, sys\nmodule = sys.modules['drill_child.forbidden']\n"
+        "for name, value in list(vars(module).items()):\n"
+        "    if isinstance(value, (list, dict)) and name[:2] != '__': value.clear()\n"
+        "del sys.modules['drill_child.forbidden'], module\ngc.collect()\n"
+        "def f(q):\n    return F.scaled_dot_product_attention(q, q, q)\n"
+    )
+    _, called = submit(source, call(Q))
+    assert called.status == "forbidden", called
+
+
+def test_tensors_of_onednn_have_no_softmax_either() -> None:
+    source = f"{HEAD}def f(q): return torch.softmax(q[0].to_mkldnn(), -1).to_dense()[None]\n"
+    _, called = submit(source, call(Q), forbidden=["softmax"])
+    assert (called.status, called.detail.get("op")) == ("forbidden", "_softmax")
+    _, called = submit(source, call(Q), forbidden=[])
+    assert called.status == "returned"

@@ -35,7 +35,7 @@ def kind_of(expression: str, **changes: object) -> dict[str, object]:
         ("x.as_subclass(Sub)", "Tensor subclass"),
         ("x.to_sparse()", "sparse"),
         ("x.to('meta')", "meta"),
-        ("x.numpy()", "array"),
+        ("x.numpy()", "NumPy array"),
     ],
 )
 def test_what_is_no_plain_tensor_is_named_and_not_copied(expression: str, kind: str) -> None:
@@ -162,7 +162,7 @@ def test_numpy_submissions_get_and_return_arrays() -> None:
     assert called.headers[0] == {"kind": "array", "shape": [2, 3], "dtype": "float64"}
     source = "import torch\ndef f(x): return torch.from_numpy(x)\n"
     _, called = submit(source, call(X, outputs=outputs), framework="numpy")
-    assert called.headers[0]["kind"] == "tensor"
+    assert called.headers[0]["kind"] == "torch tensor"
     assert called.outputs == [None]
     _, called = submit("def f(x):\n    x *= 2\n    return x\n", call(X), framework="numpy")
     assert called.inputs_changed == [0]

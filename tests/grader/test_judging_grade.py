@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bank import CODE, DEBUG, HONEST, question
+from bank import CODE, DEBUG, question
 from in_process import InProcess, factory
 
 from grader.isolation.calls import Call, Outcome
@@ -39,17 +39,6 @@ def verdicts(report: Report) -> dict[str, str]:
 
 def messages(report: Report) -> str:
     return " ".join(check.message for check in report.checks)
-
-
-@pytest.mark.parametrize(
-    "path", sorted(HONEST.glob("*/*.py")), ids=lambda p: f"{p.parent.name}-{p.stem}"
-)
-def test_right_answers_pass_whatever_their_style(path: Path) -> None:
-    for seed in (1, 2):
-        report = judged(path.read_text(), path.parent.name, seed)
-        assert report.verdict == "passed", (report.summary, messages(report))
-        assert report.score == 1.0
-        assert report.where is None
 
 
 STYLES = {
@@ -200,6 +189,12 @@ def test_a_cut_graph_is_certain() -> None:
     assert {v for k, v in found.items() if k.startswith("values/")} == {"passed"}
     assert "wrong_answer" in {v for k, v in found.items() if k.startswith("gradients/")}
     assert any("no gradient reaches k, q" in fact for fact in report.certain)
+
+
+def test_nothing_is_called_repeatable_where_every_call_raises() -> None:
+    report = judged("def attention(q, k, v, mask=None):\n    raise NotImplementedError\n")
+    assert report.verdict == "runtime_error"
+    assert verdicts(report)["repeatable"] == "skipped"
 
 
 def test_one_exception_does_not_stop_the_other_cases() -> None:

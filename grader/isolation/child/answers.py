@@ -7,7 +7,7 @@ import mmap
 import traceback
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from . import sandbox, wire
 from .values import Described
@@ -51,7 +51,7 @@ class Answer:
         """What the submission raised: type, message and its own lines, never the harness's."""
         # Never isinstance: it asks the exception for its __class__.
         kind = type(error)
-        if issubclass(kind, MemoryError) or _is_memory(error):
+        if is_memory(error):
             self.status = "memory"
             sandbox.use_spare_memory()
         else:
@@ -61,9 +61,11 @@ class Answer:
         if runs:
             self.line = runs[-1][0].tb_lineno
         lines = _format(runs)
-        if kind in (SyntaxError, IndentationError, TabError) and error.filename == self.filename:
-            self.line = error.lineno or 0
-            lines += traceback.format_exception_only(kind, error)
+        if kind in (SyntaxError, IndentationError, TabError):
+            syntax = cast(SyntaxError, error)
+            if syntax.filename == self.filename:
+                self.line = syntax.lineno or 0
+                lines += traceback.format_exception_only(kind, error)
         self.text(wire.TRACEBACK, "".join(lines))
 
     def value(self, described: Described, output: int) -> None:
@@ -128,7 +130,10 @@ def _safe(make: Callable[[], Any], otherwise: str) -> str:
         return otherwise
 
 
-def _is_memory(error: BaseException) -> bool:
+def is_memory(error: BaseException) -> bool:
+    """Whether the submission ran out of memory, in Python, in torch or at the system."""
+    if issubclass(type(error), MemoryError):
+        return True
     if issubclass(type(error), OSError):
         return error.errno == errno.ENOMEM  # type: ignore[attr-defined, no-any-return]
     if not issubclass(type(error), RuntimeError):

@@ -9,6 +9,7 @@ replaced). Comments and strings never count: only what is called or imported.
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -43,6 +44,7 @@ MODULES = {
 }
 # The last: under vmap and torch.func an operation is taken apart before the CPU's keys.
 DISPATCH_KEYS = ("CPU", "AutogradCPU", "FuncTorchDynamicLayerFrontMode")
+ONEDNN = "MkldnnCPU"  # tensors of their own, with a softmax of their own
 FLEX = "torch.nn.attention.flex_attention"
 SCIPY = "scipy.special._logsumexp"
 
@@ -67,7 +69,7 @@ class Refusals:
 
 refuse = Refusals()
 _operations: dict[str, list[str]] = {}
-_kept: list[object] = []  # libraries and modes that last as long as the process
+_modes: list[object] = []  # that last as long as the process
 
 
 def prepare() -> None:
@@ -90,7 +92,7 @@ def install(groups: Iterable[str], guard: ImportGuard) -> None:
     if names and not _override(names):
         mode = _RefusingMode([OPERATIONS[group] for group in groups if group in OPERATIONS])
         mode.__enter__()  # type: ignore[no-untyped-call]
-        _kept.append(mode)
+        _modes.append(mode)
     if "fused-attention" in groups:
         _replace_modules()
         if FLEX in sys.modules:
@@ -107,12 +109,18 @@ def install(groups: Iterable[str], guard: ImportGuard) -> None:
 def _override(names: list[str]) -> bool:
     """Register refusing kernels; False where this torch's private interface does not take them."""
     try:
-        for key in DISPATCH_KEYS:
+        has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+        for key in (*DISPATCH_KEYS, ONEDNN):
             # torch.library.Library would do the same, but the garbage collector shows such an
             # object to the submission, which could undo it.
             library: Any = torch._C._dispatch_library("IMPL", "aten", key, __file__, 1)
-            _kept.append(library)
+            # Kept alive by a count alone: what Python can reach, the submission can drop, and the
+            # override goes with it.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
             for name in names:
+                # A kernel beside one that is made of others would be ambiguous to torch.
+                if key == ONEDNN and not has_kernel(f"aten::{name}", key):
+                    continue
                 library.impl(name, key, _refusing(name.partition(".")[0]), False)
     except (AttributeError, RuntimeError, TypeError):
         return False

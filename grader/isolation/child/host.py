@@ -53,9 +53,7 @@ class Host:
 
     def receive(self) -> mmap.mmap:
         """The slab of the next request."""
-        message, descriptors, flags, _ = socket.recv_fds(
-            self.channel, wire.REQUEST_MESSAGE.size, 1
-        )
+        message, descriptors, flags, _ = socket.recv_fds(self.channel, wire.REQUEST_MESSAGE.size, 1)
         if not message:
             _exit(0)
         if not descriptors:
@@ -142,6 +140,8 @@ class Host:
         except forbidden.ForbiddenOperation:
             raise
         except Exception as error:
+            if answers.is_memory(error):
+                raise
             answer.text(wire.GRADIENT_ERROR, answers.summary(error))
             return
         for index, gradient in enumerate(found):

@@ -7,8 +7,8 @@ import importlib.abc
 import importlib.machinery
 import os
 import sys
-from os.path import realpath
 from collections.abc import Callable, Sequence
+from os.path import realpath
 from types import ModuleType
 from typing import Any
 

@@ -49,7 +49,10 @@ def keep_only(channel: int, output: int) -> None:
 
 
 def limit(memory_bytes: int, file_bytes: int) -> None:
-    """Address space, the size of a file, open files, no core dump; no privileges to be gained."""
+    """Address space, the size of a file, open files, no core dump; no privileges to be gained.
+
+    Also first in the line where the whole machine is short of memory.
+    """
     for what, soft, hard in (
         (resource.RLIMIT_CORE, 0, 0),
         (resource.RLIMIT_FSIZE, file_bytes, file_bytes),
@@ -60,8 +63,11 @@ def limit(memory_bytes: int, file_bytes: int) -> None:
         if allowed != resource.RLIM_INFINITY:
             soft, hard = min(soft, allowed), min(hard, allowed)
         resource.setrlimit(what, (soft, hard))
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_DUMPABLE, 1)  # or the next file belongs to root
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write(OOM_SCORE)
     prctl(PR_SET_DUMPABLE, 0)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def give_up_privileges() -> None:
@@ -72,8 +78,6 @@ def give_up_privileges() -> None:
     """
     if sys.platform != "linux":
         return
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write(OOM_SCORE)
     libc = ctypes.CDLL(None)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     held = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 bits

@@ -1,0 +1,118 @@
+"""Code at the terminal: edit, grade, look at hints, until it is passed or left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from drills import serving, submit, workspace
+from drills.app import App
+from drills.ask import Typist
+from drills.errors import DrillError
+from drills.screen.console import say
+
+if TYPE_CHECKING:
+    from drills.serving import Served
+    from grader.session import Grader
+
+_CHOICES = {
+    "g": ("grade", "[g]rade"),
+    "e": ("edit", "[e]dit"),
+    "h": ("hint", "[h]int"),
+    "l": ("solution", "so[l]ution"),
+    "s": ("skip", "[s]kip"),
+    "q": ("quit", "[q]uit"),
+}
+
+
+def editor() -> str:
+    """The learner's editor, arguments included; empty for none."""
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+
+
+def advice() -> str:
+    """What to do with the file that was written."""
+    return "e edits it, g grades it" if editor() else "edit it in another window; g grades it"
+
+
+def code_loop(app: App, served: Served, starter: workspace.Starter) -> None:
+    """The grader stays warm meanwhile: torch is imported while the learner reads."""
+    from drills.in_place import obey
+    from grader.session import Grader
+
+    shown = {key: sign for key, (_, sign) in _CHOICES.items() if key != "e" or editor()}
+    menu = " · ".join(shown.values())
+    typist = Typist()
+    with Grader() as grader:
+        grader.start()
+        while True:
+            try:
+                word = _word(typist, f"\n {menu} > ")
+            except EOFError:
+                print()
+                word = "quit"
+            if word == "edit":
+                _edit(editor(), starter.path)
+            elif word == "grade":
+                if _passes(app, grader, served, starter.path):
+                    return
+            elif word == "quit":
+                say(f"It stays open. Next: drill grade {served.id}")
+                return
+            elif word:
+                if obey(app, served, word):
+                    return
+            else:
+                say(f" Type one of: {', '.join(_CHOICES[key][0] for key in shown)}.")
+
+
+def _word(typist: Typist, prompt: str) -> str:
+    """The choice that was typed, by its letter or in full; empty for anything else."""
+    from drills.ask import Said
+
+    try:
+        typed = typist.block(prompt).strip().lower()
+    except Said as said:
+        return said.word
+    if typed in _CHOICES:
+        return _CHOICES[typed][0]
+    return next((word for word, _ in _CHOICES.values() if word == typed), "")
+
+
+def _passes(app: App, grader: Grader, served: Served, path: Path) -> bool:
+    from drills.screen.pages import print_outcome
+
+    question = served.question
+    try:
+        source, name = workspace.read_submission(question, workspace.near(path))
+    except DrillError as error:  # the learner is told, and stays
+        say(f" {error}")
+        return False
+    report = submit.grade_source(app, grader, question, source, serving.draw_seed(), name)
+    outcome = submit.record(app, question, report, source.decode("utf-8", "replace"))
+    passed = report.verdict == "passed"
+    print_outcome(outcome, in_place=not passed)
+    return passed
+
+
+def _edit(command: str, path: Path) -> None:
+    import shlex
+    import signal
+    import subprocess
+
+    if not command:
+        say(" No editor is known: export EDITOR, or edit the file in another window.")
+        return
+    # Ctrl-C in the editor is the editor's: a handler, unlike SIG_IGN, is not inherited.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        status = subprocess.call([*shlex.split(command), str(path)])
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        say(f" The editor {command} did not start ({reason}): set VISUAL or EDITOR.")
+        return
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if status:
+        say(f" The editor {command} failed (status {status}): set VISUAL or EDITOR.")

@@ -1,0 +1,83 @@
+"""The checks of a code question: many by name, few in a sentence of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from drills.screen import console as look
+from drills.screen.markdown import wrap
+from drills.screen.safe import safe
+
+if TYPE_CHECKING:
+    from grader.report import Check, Report
+
+_MOST_NAMED = 8  # checks of one outcome
+_BUGS = {"passed": "bugs mended", "skipped": "bugs"}
+
+
+def check_lines(report: Report, width: int) -> list[Text]:
+    """Which checks passed, failed and were skipped; then what failures say for themselves."""
+    passed = [c for c in report.checks if c.verdict == "passed"]
+    skipped = [c for c in report.checks if c.verdict in ("skipped", "not_run")]
+    failed = [c for c in report.checks if c not in passed and c not in skipped]
+    if not failed or any(check.id == "load" for check in failed):
+        return []
+    lines = [Text("")]
+    lines += _names("passed", _grouped(passed), look.GOOD, width)
+    lines += _names("failed", _grouped(failed), look.BAD, width)
+    lines += _names("skipped", _grouped(skipped), look.DIM, width)
+    for check in _to_tell(failed, report):
+        bug = check.id.startswith("bug/")  # its message says its name
+        title = "" if bug else f"{check.title or check.id}: "
+        lines += wrap(Text(safe(title + check.message)), width, "   · ")
+    return lines
+
+
+def _grouped(checks: Iterable[Check]) -> list[str]:
+    """Titles, with the many of one sort as one: "float64 (2)", "gradients (7)"."""
+    titles: list[str] = []
+    counts: dict[str, int] = {}
+    for check in checks:
+        sort, _, rest = check.id.partition("/")
+        dtype = rest.partition("/")[2]
+        name = "gradients" if sort == "gradients" else dtype if sort == "values" else ""
+        if sort == "bug":  # by number: the name of a planted bug would give it away
+            name = _BUGS.get(check.verdict, "bugs still there")
+        if name:
+            counts[name] = counts.get(name, 0) + 1
+        else:
+            titles.append(check.title or check.id)
+    return titles + [f"{name} ({count})" for name, count in counts.items()]
+
+
+def _to_tell(failed: list[Check], report: Report) -> list[Check]:
+    """Failures whose own sentence adds to the summary; wrong values are told under Where."""
+    told = []
+    gradients_told = False
+    named = {mistake.title for mistake in report.mistakes}
+    for check in failed:
+        sort = check.id.partition("/")[0]
+        if not check.message or check.message in report.summary or sort == "values":
+            continue
+        if sort == "bug" and check.title in named:
+            continue
+        if sort == "gradients":
+            if gradients_told or (report.where is not None and not report.traceback):
+                continue
+            gradients_told = True
+        told.append(check)
+    return told
+
+
+def _names(label: str, titles: list[str], style: str, width: int) -> list[Text]:
+    if not titles:
+        return []
+    if len(titles) > _MOST_NAMED + 1:
+        titles = [*titles[:_MOST_NAMED], f"{len(titles) - _MOST_NAMED} more"]
+    text = Text(" · ".join(safe(title) for title in titles))
+    rows = wrap(text, width, f"   {label:<8}", " " * 11)
+    rows[0].stylize(style, 0, 11)
+    return rows

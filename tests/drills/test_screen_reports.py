@@ -1,0 +1,169 @@
+"""Reports and lists as lines of text, made from given facts: what a learner reads, and how wide."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from facts import START
+from rich.text import Text
+
+from drills.choose import Standing
+from drills.screen import pages
+from drills.screen.markdown import render, wrap
+from drills.screen.report import next_actions, report_lines
+from drills.sitting import Sitting
+from drills.submit import Outcome
+from grader.report import Check, NamedMistake, Part, Report
+
+
+def made(kind: str = "code", verdict: str = "wrong_answer", **more) -> Report:
+    return Report(question="some-id", kind=kind, verdict=verdict, score=0.0, seed=7, **more)
+
+
+def shown(report: Report, width: int = 80) -> str:
+    return "\n".join(line.plain for line in report_lines(Outcome(report), width))
+
+
+def test_a_named_mistake_in_code_completes_a_sentence():
+    found = (
+        NamedMistake("a", "RoPE turned clockwise", "Why."),
+        NamedMistake("b", "attention without the scale 1/sqrt(D)", "Because."),
+    )
+    check = Check("values/x", "wrong_answer", "", "a case")
+    text = shown(made(summary=" · ".join(m.title for m in found), mistakes=found, checks=(check,)))
+    assert " This is RoPE turned clockwise.\n" in text
+    assert " It is also attention without the scale 1/sqrt(D).\n" in text
+    assert text.count("RoPE turned clockwise") == 1  # the summary says no more than the names
+
+
+def test_a_slip_in_a_number_is_named_before_the_working_that_gives_it_away():
+    mistake = NamedMistake("k-without-v", "Keys counted without values", "K and V are cached.")
+    part = Part("answer", "wrong_answer", "2 · 36 · 128 = 9.66 GB", "the size", "4.83 GB")
+    report = made("compute", summary="Half of the right value.", parts=(part,), mistakes=(mistake,))
+    text = shown(report)
+    order = [text.index(words) for words in ("Half of", "Keys counted without values.", "9.66 GB")]
+    assert order == sorted(order)
+    assert "This is" not in text
+
+
+def test_an_answer_that_cannot_be_read_is_told_so_once():
+    reason = "No number where one is expected, at “banana”."
+    part = Part("answer", "invalid", reason, "the size", "banana")
+    assert shown(made("compute", "invalid", summary=reason, parts=(part,))).count("banana") == 1
+
+
+def test_a_mistake_told_at_its_step_is_not_told_again():
+    says = "That is the variance. The standard deviation is its square root."
+    parts = (
+        Part("var-dot", "passed", "", "the variance", "d"),
+        Part("std-dot", "wrong_answer", says, "the deviation", "d"),
+    )
+    mistake = NamedMistake("variance-for-deviation", "variance for deviation", says)
+    text = shown(
+        made("derive", "partial", summary="1 of 2 steps right.", parts=parts, mistakes=(mistake,))
+    )
+    assert text.count("square root") == 1
+    assert text.count("1 of 2 steps") == 1
+    assert "std-dot" not in text
+    assert "2. the deviation" in text
+
+
+def test_options_are_marked_by_what_holds_and_by_what_was_chosen():
+    parts = (
+        Part("x", "wrong_answer", "It raises.", "`q @ k`, as it\nstands\n", "chosen"),
+        Part("y", "passed", "It is wrong.", "the second\n", "not chosen"),
+        Part("z", "wrong_answer", "Right: it fits.", "the third " + "word " * 20, "not chosen"),
+    )
+    lines = shown(made("choice", summary="Not quite: c holds.", parts=parts)).split("\n")
+    text = "\n".join(lines)
+    assert " ✗ a) q @ k, as it stands  ← your choice" in lines
+    assert "   b) the second" in lines
+    assert any(line.startswith(" ✓ c) the third") for line in lines)
+    assert "← missed" in text
+    assert "`" not in text
+    assert "not chosen" not in text
+
+
+@pytest.mark.parametrize("verdict", ["wrong_answer", "skipped", "passed"])
+def test_a_planted_bug_is_not_given_away_among_the_checks(verdict: str):
+    checks = (
+        Check("values/x", "wrong_answer", "", "a case"),
+        Check("bug/mask-after-softmax", verdict, "", "attention masked after the softmax"),
+    )
+    text = shown(made("debug", summary="1 case is wrong.", checks=checks))
+    assert "masked after" not in text
+    assert "bugs" in text
+
+
+def test_a_bug_that_the_numbers_name_is_named_once():
+    title = "attention masked after the softmax"
+    checks = (
+        Check("values/x", "wrong_answer", "", "a case"),
+        Check("bug/mask-after-softmax", "wrong_answer", f"Still there: {title}.", title),
+    )
+    named = NamedMistake("mask-after-softmax", title, "Why.")
+    text = shown(made("debug", summary=title, checks=checks, mistakes=(named,)))
+    assert text.count(title) == 1
+    assert f"Still there: {title}." in shown(made("debug", summary="Wrong.", checks=checks))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_nothing_but_a_command_is_wider_than_the_screen(width: int):
+    parts = tuple(Part(f"p{i}", "wrong_answer", "word " * 30, "asks\nfor " * 9, "1") for i in "ab")
+    report = made("trace", "partial", summary="x " * 60, parts=parts, notes=("note " * 40,))
+    assert all(len(line) <= width for line in shown(report, width).split("\n"))
+    layer = "no file or network sandbox yet: " + "word " * 40
+    outcome = Outcome(made(isolation=(layer,), checks=(Check("values/x", "wrong_answer"),)))
+    told = [line.plain for line in next_actions(outcome, 80)]
+    assert [line for line in told if "sandbox" in line] == [
+        " Isolation no file or network sandbox yet; drill doctor says what is open"
+    ]
+
+
+def test_when_all_hints_are_spent_the_solution_is_what_is_left():
+    last = next_actions(Outcome(made(), no_hints_left=True), 80)[-1].plain
+    assert last.endswith("drill solution some-id")
+    assert next_actions(Outcome(made()), 80)[-1].plain.endswith("drill hint some-id")
+
+
+def test_a_sum_that_is_wrapped_before_its_sign_begins_no_list():
+    plain = [line.plain for line in render("query i sits at s - t\n+ i. So one\n2. two\n- x", 80)]
+    assert plain == [" query i sits at s - t + i. So one 2. two - x"]
+    listed = [line.plain for line in render("As follows:\n- one\n- two\n\n1. three", 80)]
+    assert listed == [" As follows:", "", "  · one", "  · two", "", "  1. three"]
+
+
+def test_wrapping_keeps_the_lines_of_a_text():
+    lines = [line.plain for line in wrap(Text("one\ntwo " + "word " * 20), 40, " PROBLEM  ")]
+    assert lines[:2] == [" PROBLEM  one", " " * 10 + "two word word word word word"]
+
+
+def standing(status: str, passed: bool = False, days: float | None = None) -> Standing:
+    due = None if days is None else START + timedelta(days=days)
+    return Standing(status, passed, 1, Sitting(), None, due)
+
+
+@pytest.mark.parametrize("width", [40, 55, 80, 120])
+def test_the_list_cuts_nothing_short(width: int, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    question = {"kind": "compute", "level": 1, "minutes": 15, "topic": "flash-attention"}
+    rows = [
+        ({**question, "id": "explain-three-sentences"}, standing("missed", days=1)),
+        ({**question, "id": "b", "topic": "attention-cost"}, standing("learned", True, days=9)),
+        ({**question, "id": "c"}, standing("unfinished")),
+    ]
+    pages.print_list(rows, START)
+    lines = capsys.readouterr().out.splitlines()
+    text = "\n".join(lines)
+    assert [line.strip() for line in lines if "attention" in line] == [
+        "flash-attention",
+        "attention-cost",
+    ]
+    assert "explain-three-sentences" in text
+    assert max(map(len, lines)) <= width
+    if width >= 80:
+        assert "…" not in text
+        assert "missed, back tomorrow" in text
+        assert " ✓  b " in text
+        assert "back in 9 days" in text

@@ -217,7 +217,7 @@ class Checks:
             return Check("repeatable", "passed", title=title)
         outcome = found.outcome or Outcome("returned")
         verdict: Verdict = "wrong_answer"
-        if found.how == "stopped" and outcome.status != "exception":
+        if found.how in ("stopped", "load") and outcome.status != "exception":
             verdict = of_outcome(outcome)
         facts = self._stop_facts(outcome, found.case)
         return Check("repeatable", verdict, say("repeatable", how=found.how, **facts), title)

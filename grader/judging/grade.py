@@ -17,7 +17,7 @@ from grader.judging.locate import locate
 from grader.judging.naming import Family, Named, name, planted
 from grader.judging.oracle import Oracle
 from grader.judging.probes import Fact, Prober, all_zero, conditions, scale
-from grader.judging.trial import Conductor, Slopes, Trial, Worker, WorkerFactory
+from grader.judging.trial import Conductor, Slopes, Timed, Trial, Worker, WorkerFactory
 from grader.judging.verdicts import of_outcome, of_run
 from grader.report import Check, Costs, NamedMistake, Report, Where
 from questions.text import fill
@@ -65,7 +65,8 @@ def grade(
             for stage in (conductor.values, conductor.gradients, conductor.repeat):
                 if not trial.stopped:
                     stage(worker, trial)
-            finding = _explain(question, conductor, oracle, worker, trial)
+            timed = Timed(worker, conductor.spare(trial))
+            finding = _explain(question, conductor, oracle, timed, trial)
     checks = Checks(question, cases, trial)
     found = checks.all()
     if question["kind"] == "debug":

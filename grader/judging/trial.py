@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import torch
@@ -35,6 +35,30 @@ class Worker(Protocol):
 WorkerFactory = Callable[[], Worker]
 
 
+class Timed:
+    """A worker within a stage: its calls share what is left of the stage's time."""
+
+    def __init__(self, worker: Worker, seconds: float) -> None:
+        self.worker = worker
+        self.left = seconds
+
+    def __enter__(self) -> Timed:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+    def load(self) -> Outcome:
+        return self.worker.load()
+
+    def call(self, call: Call) -> Outcome:
+        if self.left <= 0:
+            return Outcome("timeout", detail={"limit": "stage"})
+        outcome = self.worker.call(replace(call, seconds=self.left))
+        self.left -= outcome.seconds
+        return outcome
+
+
 @dataclass(frozen=True)
 class Slopes:
     """The gradients of one case. `unreached` names the inputs that the graph does not lead to."""
@@ -53,7 +77,8 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Repetition:
-    """How a second call went: "differs", "depends", "stopped", or "" where it was the same."""
+    """How a second call went: "differs", "depends", "stopped", "load" where the file did not load
+    again, or "" where it was the same."""
 
     how: str = ""
     case: BuiltCase | None = None
@@ -112,7 +137,7 @@ class Conductor:
 
     def values(self, worker: Worker, trial: Trial) -> None:
         """Every case in every dtype, until one ends the run or the stage's time is up."""
-        spent = 0.0
+        timed = Timed(worker, self.question["seconds"])
         for declared in self.cases:
             for dtype in dtypes_of(declared):
                 first = trial.answers.get(declared["id"])
@@ -120,20 +145,18 @@ class Conductor:
                     continue
                 name = key(declared["id"], dtype)
                 case = self.oracle.draw(declared, dtype, self.seed)
-                outcome = worker.call(request(case))
-                spent += outcome.seconds
-                if outcome.status == "returned" and spent > self.question["seconds"]:
-                    outcome = Outcome("timeout", seconds=spent, detail={"limit": "stage"})
+                outcome = timed.call(request(case))
+                trial.seconds += outcome.seconds
                 trial.answers[name] = record(case, outcome, self.oracle)
                 trial.note(case, outcome)
-                if outcome.status in ENDS:
+                slow = outcome.status == "exception" and timed.left <= 0  # the exception is told
+                if outcome.status in ENDS or slow:
                     trial.stopped = f"values/{name}"
                     return
-        trial.seconds = spent
 
     def gradients(self, worker: Worker, trial: Trial) -> None:
         """By value, in the first dtype of each case whose values are right."""
-        spent = 0.0
+        timed = Timed(worker, self.question["seconds"])
         for declared in self.cases:
             answer = trial.answers.get(key(declared["id"], dtypes_of(declared)[0]))
             if answer is None or not answer.values_right or not answer.case.gradients:
@@ -144,15 +167,13 @@ class Conductor:
             cotangents = self.oracle.cotangents(case, self.seed)
             positions = [case.names.index(name) for name in case.gradients]
             whole = request(case)
-            outcome = worker.call(
+            outcome = timed.call(
                 Call(whole.args, whole.kwargs, whole.outputs, positions, cotangents)
             )
-            spent += outcome.seconds
-            if outcome.status == "returned" and spent > self.question["seconds"]:
-                outcome = Outcome("timeout", seconds=spent, detail={"limit": "stage"})
             trial.slopes[case.id] = self._slopes(case, outcome, cotangents)
             trial.note(case, outcome)
-            if outcome.status in ENDS:
+            slow = outcome.status == "exception" and timed.left <= 0
+            if outcome.status in ENDS or slow:
                 trial.stopped = f"gradients/{case.id}"
                 return
 
@@ -184,24 +205,34 @@ class Conductor:
         if not given:
             return
         few = sorted(given, key=lambda answer: answer.case.entries())[:REPEATED]
-        found = self._again(worker, trial, few) or self._other_values(worker, trial, given)
+        # Where values are wrong already, the whole verdict is to come within the one limit.
+        wrong = any(answer.differences for answer in given)
+        seconds = self.spare(trial) if wrong else 2 * self.question["seconds"]
+        timed = Timed(worker, seconds)
+        found = self._again(timed, trial, few) or self._other_values(timed, trial, given)
         if found is None:
             with self.worker_factory() as fresh:
-                if fresh.load().status == "returned":
+                loaded = fresh.load()
+                if loaded.status == "returned":
                     each = {answer.case.id: answer for answer in reversed(given)}
-                    found = self._again(fresh, trial, list(each.values()))
+                    found = self._again(Timed(fresh, seconds), trial, list(each.values()))
+                else:
+                    found = Repetition("load", None, loaded)
+        if wrong and found is not None and found.how == "stopped" and _out_of_time(found):
+            trial.stopped = "repeatable"
+            return  # nothing is known of it, and enough of the values
         trial.repetition = found or Repetition()
         if found is not None and found.how == "stopped":
             trial.stopped = "repeatable"
 
+    def spare(self, trial: Trial) -> float:
+        """Seconds for what is asked of a submission whose values are wrong."""
+        return max(1.0, float(self.question["seconds"]) - trial.seconds) / 2
+
     def _again(self, worker: Worker, trial: Trial, given: Sequence[Answer]) -> Repetition | None:
-        spent = 0.0
         for first in given:
             outcome = worker.call(request(first.case))
             trial.note(first.case, outcome)
-            spent += outcome.seconds
-            if outcome.status == "returned" and spent > 2 * self.question["seconds"]:
-                outcome = Outcome("timeout", seconds=spent, detail={"limit": "stage"})
             if outcome.status != "returned":
                 return Repetition("stopped", first.case, outcome)
             second = record(first.case, outcome, self.oracle)
@@ -227,18 +258,22 @@ class Conductor:
             if again.values_right:
                 continue
             alone = self.alone(other)
-            if alone is not None and alone.values_right:
+            if isinstance(alone, Outcome):
+                return Repetition("load", None, alone)
+            if alone.values_right:
                 return Repetition("depends", other, outcome)
-            if alone is not None and distance(again, alone, self.oracle) <= 1:
-                # Wrong for these values in any process: the case itself fails.
-                trial.answers[key(other.id, other.dtype)] = again
+            if distance(again, alone, self.oracle) > 1:
+                return Repetition("differs", other, outcome)
+            # Wrong for these values in any process: the case itself fails.
+            trial.answers[key(other.id, other.dtype)] = again
         return None
 
-    def alone(self, case: BuiltCase) -> Answer | None:
-        """The answer to one call in a process that did nothing before."""
+    def alone(self, case: BuiltCase) -> Answer | Outcome:
+        """The answer to one call in a process that did nothing before, or why it did not load."""
         with self.worker_factory() as fresh:
-            if fresh.load().status != "returned":
-                return None
+            loaded = fresh.load()
+            if loaded.status != "returned":
+                return loaded
             return record(case, fresh.call(request(case)), self.oracle)
 
     def more(self, worker: Worker, n: int) -> list[Answer]:
@@ -251,6 +286,10 @@ class Conductor:
                 break
             answers.append(record(case, outcome, self.oracle))
         return answers
+
+
+def _out_of_time(found: Repetition) -> bool:
+    return found.outcome is not None and found.outcome.status == "timeout"
 
 
 def distance(first: Answer, second: Answer, oracle: Oracle) -> float:

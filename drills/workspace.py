@@ -7,16 +7,14 @@ Starters go to DRILL_WORKSPACE, else to the current folder; in a checkout of dri
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from drills import home
 from drills.app import App, Question
-from drills.errors import UNUSABLE, USAGE, DrillError
-
-LARGEST_SOURCE = 256 * 1024  # bytes
+from drills.errors import NOT_PASSED, UNUSABLE, USAGE, DrillError
+from grader.isolation import source
 
 
 @dataclass(frozen=True)
@@ -142,47 +140,25 @@ def _create(path: Path, text: str) -> None:
 def read_source(name: str) -> tuple[bytes, str]:
     """The bytes of a submission, and the name to show for it; `-` is standard input.
 
-    Raises DrillError (exit 2) for what is missing, no regular file, a link, binary or too large.
+    Raises DrillError: exit 2 where there is no file to grade (missing, a folder, a link), exit 1,
+    the verdict `invalid`, where it cannot be a submission (too large, binary, empty).
     """
-    if name == "-":
-        return _checked(sys.stdin.buffer.read(LARGEST_SOURCE + 1), "standard input"), "stdin.py"
-    path = Path(name)
     try:
-        status = os.lstat(path)
-        if stat.S_ISLNK(status.st_mode):
-            raise DrillError(f"{name} is a link: name the file that it points to.", USAGE)
-        if stat.S_ISDIR(status.st_mode):
-            raise DrillError(f"{name} is a folder: name the Python file in it.", USAGE)
-        if not stat.S_ISREG(status.st_mode):
-            raise DrillError(f"{name} is no regular file, and is not read.", USAGE)
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-        with os.fdopen(descriptor, "rb") as file:
-            return _checked(file.read(LARGEST_SOURCE + 1), name), path.name
-    except FileNotFoundError as error:
-        raise DrillError(f"There is no file {name}.", USAGE) from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no such name"
-        raise DrillError(f"{name} cannot be read ({reason}).", USAGE) from error
+        if name == "-":
+            data = sys.stdin.buffer.read(source.LARGEST + 1)
+            return source.checked(data, "standard input"), "stdin.py"
+        return source.read_source(name), Path(name).name
+    except source.SourceError as error:
+        code = USAGE if error.kind == "usage" else NOT_PASSED
+        raise DrillError(str(error), code) from error
 
 
 def read_submission(question: Question, name: str) -> tuple[bytes, str]:
     """What `read_source` gives. Raises DrillError (exit 2) also for a starter left as it was; the
     code of a debug question is there to be graded as it comes."""
-    source, shown = read_source(name)
+    data, shown = read_source(name)
     starter = question["starter"].encode()
-    if question["kind"] != "debug" and source.split() == starter.split():
+    if question["kind"] != "debug" and data.split() == starter.split():
         where = "standard input" if name == "-" else name
         raise DrillError(f"{where} is still the starter: write the function first.", USAGE)
-    return source, shown
-
-
-def _checked(source: bytes, name: str) -> bytes:
-    if len(source) > LARGEST_SOURCE:
-        raise DrillError(
-            f"{name} is larger than {LARGEST_SOURCE // 1024} KiB, the most that is graded.", USAGE
-        )
-    if b"\x00" in source:
-        raise DrillError(f"{name} is a binary file, not Python source.", USAGE)
-    if not source.strip():
-        raise DrillError(f"{name} is empty: write the function into it first.", USAGE)
-    return source
+    return data, shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from drills.app import CODE_KINDS, App, Question, unknown_id
 from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
 from drills.options import complete_ids, json_option, pass_app, seed_option
 from drills.screen import console
+
+if TYPE_CHECKING:
+    from grader.report import Report, Verdict
 
 
 @click.command()
@@ -56,7 +60,13 @@ def command(
         if found is None:
             raise DrillError(f"There is no file for {question_id} yet: drill start {question_id}")
         name = workspace.near(found)
-    source, shown = workspace.read_submission(question, name)
+    try:
+        source, shown = workspace.read_submission(question, name)
+    except DrillError as error:
+        if not as_json or error.code != NOT_PASSED:
+            raise
+        console.print_json(_ungraded(question, seed, "invalid", str(error)).to_json())
+        return NOT_PASSED
     if device != "cpu":
         return _not_run(question, seed, device, as_json)
     from grader.session import Grader
@@ -118,19 +128,24 @@ def _reproduce(app: App, question: Question, seed: int | None, case_id: str | No
 
 
 def _not_run(question: Question, seed: int | None, device: str, as_json: bool) -> int:
-    from grader.report import Report
-
-    report = Report(
-        question=question["id"],
-        kind=question["kind"],
-        verdict="not_run",
-        score=0.0,
-        seed=seed or 0,
-        summary=f"Not run: this drill grades on the CPU only, not on {device}.",
-        revision=question["revision"],
-    )
+    summary = f"Not run: this drill grades on the CPU only, not on {device}."
+    report = _ungraded(question, seed, "not_run", summary)
     if as_json:
         console.print_json(report.to_json())
     else:
         console.say(f"{report.summary}\nNext: drill grade {question['id']} --device cpu")
     return NOT_PASSED
+
+
+def _ungraded(question: Question, seed: int | None, verdict: Verdict, summary: str) -> Report:
+    from grader.report import Report
+
+    return Report(
+        question=question["id"],
+        kind=question["kind"],
+        verdict=verdict,
+        score=0.0,
+        seed=seed or 0,
+        summary=summary,
+        revision=question["revision"],
+    )

@@ -29,7 +29,7 @@ def read_source(path: str | os.PathLike[str]) -> bytes:
 
     The last component may not be a symbolic link: what is graded is the file that was named.
     """
-    shown = f"`{os.fspath(path)}`"
+    shown = os.fspath(path)
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
@@ -38,7 +38,7 @@ def read_source(path: str | os.PathLike[str]) -> bytes:
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and os.path.islink(path):
             target = os.path.realpath(path)
-            message = f"{shown} is a symbolic link; name the file itself, `{target}`."
+            message = f"{shown} is a symbolic link; name the file itself, {target}."
             raise SourceError(message, "usage") from None
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise SourceError(f"{shown} cannot be read: {reason}.", "usage") from None
@@ -54,6 +54,11 @@ def read_source(path: str | os.PathLike[str]) -> bytes:
         raise SourceError(f"{shown} cannot be read: {error.strerror}.", "usage") from None
     finally:
         os.close(descriptor)
+    return checked(data, shown)
+
+
+def checked(data: bytes, shown: str) -> bytes:
+    """`data`, where it can be a submission at all. Raises SourceError of kind "invalid"."""
     if len(data) > LARGEST:
         size = LARGEST >> 10
         raise SourceError(f"{shown} is larger than {size} KiB: not one solution.", "invalid")

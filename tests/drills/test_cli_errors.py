@@ -89,7 +89,12 @@ def test_a_file_that_cannot_be_graded_is_named_with_the_reason(drill: Drill, kin
     elif kind == "pipe":
         os.mkfifo(path)
     name = "answer.py" if kind != "nul" else "a" * 5000 + ".py"
-    one_sentence(drill("grade", "causal-mask", name), 2, words)
+    invalid = kind in ("binary", "empty", "large")  # a file, but none that can be a submission
+    one_sentence(drill("grade", "causal-mask", name), 1 if invalid else 2, words)
+    if invalid:
+        ran = drill("grade", "causal-mask", name, "--json")
+        assert (ran.code, ran.json["verdict"]) == (1, "invalid")
+        assert words in ran.json["summary"]
     assert Store(drill.home, print).attempts() == []
 
 

@@ -9,19 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from grader.judging.cases import DTYPES, BuiltCase
 from grader.judging.compare import ratios
+from grader.judging.functions import invoke_with
 from grader.judging.grade import grade
 from grader.judging.naming import MARGIN, Family, subsets
 from grader.judging.oracle import Oracle, Truth
 from grader.judging.simulated import Simulated
 from grader.judging.trial import WorkerFactory
 from grader.report import Report
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+QUERIES = ("q", "w_q", "Wq")
+"""What the queries are, or are made by; zeros there leave every score at 0."""
 
 LARGEST = 1e12
 """Stands for infinity in the table, which is JSON."""
@@ -66,6 +73,9 @@ class Proof:
             yield name, family.run(frozenset([name]), case, DTYPES[case.dtype])
         for name, outputs in trivial(case, truth, seed):
             yield f"({name})", outputs
+        mean = mean_of_values(family.oracle, case)
+        if mean is not None:
+            yield "(mean of the values)", mean
 
     def weak(self) -> None:
         """A finding for every wrong answer that stays too close to the right one."""
@@ -172,11 +182,7 @@ def trivial(case: BuiltCase, truth: Truth, seed: int) -> Iterator[tuple[str, Out
     yield "constant", [torch.full_like(v, _mean(v)) for v in right]
     generator = torch.Generator().manual_seed(seed)
     yield "noise", [_noise(value, generator) for value in right]
-    floats = [
-        value.double()
-        for value in case.values.values()
-        if isinstance(value, Tensor) and value.is_floating_point() and value.dim() >= 2
-    ]
+    floats = [v.double() for v in case.values.values() if _is_float(v) and v.dim() >= 2]
     for name, candidates in (
         ("identity", floats),
         ("mean of an input", [value.mean(-2, keepdim=True) for value in floats]),
@@ -185,6 +191,21 @@ def trivial(case: BuiltCase, truth: Truth, seed: int) -> Iterator[tuple[str, Out
         fitted = [_fitted(value, candidates[::-1]) for value in right]
         if all(value is not None for value in fitted):
             yield name, [value for value in fitted if value is not None]
+
+
+def mean_of_values(oracle: Oracle, case: BuiltCase) -> Outputs | None:
+    """The right computation without a query: all scores are 0, so that every visible value has the
+    same weight, whatever projections lie around it. None where the question has no query."""
+    query = next((name for name in QUERIES if isinstance(case.values.get(name), Tensor)), None)
+    if query is None:
+        return None
+    tensors = {n: v.double() for n, v in case.values.items() if _is_float(v)}
+    tensors[query] = torch.zeros_like(tensors[query])
+    return invoke_with(oracle.reference, case, tensors, oracle.framework)
+
+
+def _is_float(value: object) -> TypeGuard[Tensor]:
+    return isinstance(value, Tensor) and value.is_floating_point()
 
 
 def _mean(value: Tensor) -> float:

@@ -17,7 +17,8 @@ from drills.options import id_argument, pass_app
 def command(app: App, question_id: str, force: bool) -> int:
     """Write the starter file of the code problem ID into the workspace.
 
-    The workspace is DRILL_WORKSPACE, else the current folder. Your file is never overwritten.
+    The workspace is DRILL_WORKSPACE, else the current folder, in a checkout of drill its
+    workspace/ folder. Your file is never overwritten.
     """
     question = app.question(question_id)
     if question["kind"] not in CODE_KINDS:

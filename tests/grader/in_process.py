@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from grader.isolation.calls import Call, Outcome
@@ -23,7 +25,8 @@ class InProcess:
         return None
 
     def load(self) -> Outcome:
-        namespace: dict[str, Any] = {"__name__": "submission"}
+        module = sys.modules["submission"] = ModuleType("submission")  # dataclasses look there
+        namespace: dict[str, Any] = module.__dict__
         try:
             exec(compile(self.source, "answer.py", "exec"), namespace)
         except SyntaxError as error:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 from bank import HONEST, question
 from in_process import InProcess
 
+from grader.judging.oracle import Oracle
 from grader.judging.trial import WorkerFactory
-from grader.power import prove
+from grader.power import mean_of_values, prove
 
 
 def workers(asked: dict[str, Any]) -> Callable[[bytes], WorkerFactory]:
@@ -61,3 +63,17 @@ def test_shipped_code_without_its_planted_bug_is_found() -> None:
     mended = honest("debug-attention")["mended_in_place"].decode()
     proof = prove({**asked, "starter": mended}, {}, [1], workers(asked))
     assert any("shipped code is named as nothing" in finding for finding in proof["findings"])
+
+
+@pytest.mark.parametrize(
+    "id_", ["attention", "causal-mha", "causal-mha-numpy", "gqa", "kv-cache-decode", "padding-mask"]
+)
+def test_the_mean_of_the_values_is_among_the_answers_that_must_fail(id_: str) -> None:
+    asked = question(id_)
+    oracle = Oracle(asked)
+    case = oracle.draw(asked["cases"][0], "float32", 1)
+    mean = mean_of_values(oracle, case)
+    assert mean is not None
+    right = list(oracle.truth(case).expected.values())
+    assert [m.shape for m in mean] == [r.shape for r in right]
+    assert not torch.allclose(mean[0], right[0], atol=1e-3)

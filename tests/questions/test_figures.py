@@ -84,8 +84,9 @@ E1, E2 = math.exp(1 / math.sqrt(2)), math.exp(math.sqrt(2))
 
 FIGURES: dict[str, dict[str, Computed]] = {
     "derive-sqrt-dk": {
-        "standard deviation of 11.3.": lambda: (
-            f"standard deviation of {counting.dot_product_std(head_dim=128):.1f}."
+        "one standard deviation of an unscaled score is 11.3.": lambda: (
+            "one standard deviation of an unscaled score is "
+            f"{counting.dot_product_std(head_dim=128):.1f}."
         ),
         "about 82,000": lambda: (
             f"about {round(math.exp(counting.dot_product_std(head_dim=128)), -3):,.0f}"

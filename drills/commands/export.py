@@ -23,6 +23,9 @@ def command(app: App, file: Path | None) -> int:
     """
     from drills.store.transfer import export_text
 
+    unusable = app.store.why_unrecorded()
+    if unusable and not any(app.store.facts().values()):
+        raise DrillError(f"There is nothing to export: {unusable}.", UNUSABLE)
     text = export_text(app.store)
     if file is None or str(file) == "-":
         print(text)

@@ -96,3 +96,11 @@ def test_the_schema_is_json_and_knows_every_kind(drill: Drill):
     assert ran.code == 0
     assert json.loads(ran.out)["$schema"]
     assert all(f'"{kind}"' in ran.out for kind in KINDS)
+
+
+def test_an_export_from_a_home_that_cannot_be_is_no_empty_success(drill: Drill, tmp_path: Path):
+    occupied = tmp_path / "a file"
+    occupied.write_text("")
+    ran = drill("export", DRILL_HOME=str(occupied))
+    assert (ran.code, ran.out) == (4, "")
+    assert "nothing to export" in ran.err

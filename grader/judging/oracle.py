@@ -114,10 +114,12 @@ class Oracle:
         gradient: bool = False,
     ) -> Truth:
         n, dtype = self.reduction(case), DTYPES[case.dtype]
+        sizes = (float(value.abs().max()) for value in expected if value.numel())
+        largest = max(sizes, default=0.0) if gradient else None
         return Truth(
             dict(zip(names, expected, strict=True)),
             {
-                name: tolerance.allowed(value, [o[i] for o in others], dtype, n, gradient)
+                name: tolerance.allowed(value, [o[i] for o in others], dtype, n, largest)
                 for i, (name, value) in enumerate(zip(names, expected, strict=True))
             },
         )

@@ -41,14 +41,16 @@ def allowed(
     baselines: list[Tensor],
     dtype: torch.dtype,
     reduction: int,
-    gradient: bool = False,
+    gradients: float | None = None,
 ) -> Tensor:
     """The largest |error| that each entry may have, float64, of the shape of `expected`.
 
     expected   the oracle, float64 (bool and integers allow nothing)
     baselines  the same-dtype answers, of the same shape, any floating dtype
     reduction  the length of the longest sum
-    gradient   whether these are gradients, which are graded more loosely
+    gradients  where this is a gradient, which is graded more loosely: the largest entry of all of
+               the case's gradients. An epsilon in the normaliser leaves that much of it in one
+               that cancels to exactly zero, as the query's does for a single token
     """
     if not expected.is_floating_point():
         return torch.zeros(expected.shape, dtype=torch.float64)
@@ -56,9 +58,10 @@ def allowed(
     unit = FLOOR * torch.finfo(dtype).eps * math.sqrt(max(reduction, 1)) + NORMALISER
     finite = torch.where(expected.isfinite(), expected, 0.0)
     errors = torch.stack([_error(baseline, expected) for baseline in baselines])
-    if gradient:
+    if gradients is not None:
         # One bound for all: where a gradient cancels to zero, a right answer leaves rounding.
-        bound = GRADIENT * (FACTOR * _largest(errors) + unit * _largest(finite.abs()))
+        own = FACTOR * _largest(errors) + unit * _largest(finite.abs())
+        bound = GRADIENT * (own + NORMALISER * gradients)
         return torch.full(expected.shape, bound, dtype=torch.float64)
     return _by_rows(finite.abs(), errors.amax(0), unit)
 

@@ -112,6 +112,9 @@ def _explain(
         finding.mended = dict.fromkeys(bugs, True if right else None)
         finding.facts = _gradient_facts(list(trial.slopes.values()))
         return finding
+    steady = trial.repetition is not None and not trial.repetition.how
+    if trial.repetition is not None and trial.repetition.how in ("differs", "depends"):
+        return finding  # numbers that hang on more than the arguments single nothing out
     family = Family(question, oracle)
     alive = not trial.stopped
 
@@ -127,7 +130,6 @@ def _explain(
         finding.named = name(family, answers, more)
     if finding.named.either:
         finding.facts = [Fact("either", {"ids": finding.named.either})]
-    steady = trial.repetition is not None and not trial.repetition.how
     if not finding.named.mistakes and not finding.named.either and steady:
         scaled = scale(answers, oracle)
         finding.facts = [

@@ -19,16 +19,13 @@ from grader.judging.compare import ratios
 from grader.judging.functions import invoke_with
 from grader.judging.grade import grade
 from grader.judging.naming import MARGIN, Family, subsets
-from grader.judging.oracle import Oracle, Truth
+from grader.judging.oracle import QUERIES, Oracle, Truth
 from grader.judging.simulated import Simulated
 from grader.judging.trial import WorkerFactory
 from grader.report import Report
 
 if TYPE_CHECKING:
     from typing import TypeGuard
-
-QUERIES = ("q", "w_q", "Wq")
-"""What the queries are, or are made by; zeros there leave every score at 0."""
 
 LARGEST = 1e12
 """Stands for infinity in the table, which is JSON."""

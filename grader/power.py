@@ -7,25 +7,22 @@ and the honest answers pass; a debug question's shipped code shows exactly its p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import torch
 from torch import Tensor
 
 from grader.judging.cases import DTYPES, BuiltCase
 from grader.judging.compare import ratios
-from grader.judging.functions import invoke_with
+from grader.judging.functions import Function, invoke
 from grader.judging.grade import grade
 from grader.judging.naming import MARGIN, Family, subsets
-from grader.judging.oracle import QUERIES, Oracle, Truth
+from grader.judging.oracle import Oracle, Truth
 from grader.judging.simulated import Simulated
 from grader.judging.trial import WorkerFactory
 from grader.report import Report
-
-if TYPE_CHECKING:
-    from typing import TypeGuard
+from grader.trivial import trivial
 
 LARGEST = 1e12
 """Stands for infinity in the table, which is JSON."""
@@ -40,19 +37,19 @@ class Proof:
     def __init__(self, question: Mapping[str, Any], mistakes: Mistakes) -> None:
         self.question = question
         self.mistakes = mistakes
+        self.oracle = Oracle(question)
         self.findings: list[str] = []
         self.rows: dict[str, dict[str, Any]] = {}
 
     def margins(self, seed: int) -> None:
         """The largest error / tolerance of every wrong answer over the cases of one seed."""
-        oracle = Oracle(self.question)
-        family = Family(self.question, oracle)
+        family = Family(self.question, self.oracle)
         best: dict[str, tuple[float, str]] = {}
         for declared in self.question["cases"]:
             for dtype in declared["dtypes"]:
-                case = oracle.draw(declared, dtype, seed)
-                truth = oracle.truth(case)
-                for answer, outputs in self._wrong(family, case, truth, seed):
+                case = self.oracle.draw(declared, dtype, seed)
+                truth = self.oracle.truth(case)
+                for answer, outputs in self._wrong(family, case, seed):
                     ratio = _ratio(outputs, truth)
                     if ratio > best.get(answer, (-1.0, ""))[0]:
                         best[answer] = ratio, f"{case.id}/{dtype}"
@@ -64,15 +61,13 @@ class Proof:
                 self.rows[answer] = row
 
     def _wrong(
-        self, family: Family, case: BuiltCase, truth: Truth, seed: int
+        self, family: Family, case: BuiltCase, seed: int
     ) -> Iterator[tuple[str, Outputs | None]]:
+        dtype = DTYPES[case.dtype]
         for name in family.listed:
-            yield name, family.run(frozenset([name]), case, DTYPES[case.dtype])
-        for name, outputs in trivial(case, truth, seed):
-            yield f"({name})", outputs
-        mean = mean_of_values(family.oracle, case)
-        if mean is not None:
-            yield "(mean of the values)", mean
+            yield name, family.run(frozenset([name]), case, dtype)
+        for name, function in trivial(self.question, seed).items():
+            yield f"({name})", invoke(function, case, dtype, self.oracle.framework)
 
     def weak(self) -> None:
         """A finding for every wrong answer that stays too close to the right one."""
@@ -88,11 +83,11 @@ class Proof:
 
     def naming(self, seed: int) -> None:
         """Each mistake, and each set of planted bugs, through the whole grade."""
-        family = Family(self.question, Oracle(self.question))
+        family = Family(self.question, self.oracle)
         wanted = [frozenset([name]) for name in family.listed]
         wanted += [h for h in subsets(self.bugs()) if len(h) > 1]
         for hypothesis in wanted:
-            report = self._simulate(family, hypothesis, seed)
+            report = self.simulate(family.mistaken(hypothesis), seed)
             named = {mistake.id for mistake in report.mistakes}
             if named != hypothesis:
                 said = " and ".join(sorted(named)) or "nothing"
@@ -100,8 +95,8 @@ class Proof:
                 self.findings.append(f"`{what}` is named as {said} (seed {seed})")
             self._states(report, hypothesis, seed)
 
-    def _simulate(self, family: Family, hypothesis: frozenset[str], seed: int) -> Report:
-        function = partial(family.function, **(family.compatible(sorted(hypothesis)) or {}))
+    def simulate(self, function: Function, seed: int) -> Report:
+        """The whole grade of a function of ours."""
         return self._grade(lambda: Simulated(function, self.question["framework"]), seed)
 
     def _states(self, report: Report, left: frozenset[str], seed: int) -> None:
@@ -141,7 +136,7 @@ class Proof:
             self._states(report, frozenset(self.bugs()), seed)
 
     def _grade(self, factory: WorkerFactory, seed: int) -> Report:
-        return grade(self.question, b"", seed, "", self.mistakes, factory)
+        return grade(self.question, b"", seed, "", self.mistakes, factory, oracle=self.oracle)
 
 
 def prove(
@@ -158,11 +153,11 @@ def prove(
     for each wrong answer the smallest margin over the seeds, in tolerances.
     """
     proof = Proof(question, mistakes or {})
-    oracle = Oracle(question)
     for seed in seeds:
+        proof.oracle = Oracle(question)  # what it keeps is of one seed
         proof.margins(seed)
         proof.naming(seed)
-        reference = partial(Simulated, oracle.reference, question["framework"])
+        reference = partial(Simulated, proof.oracle.reference, question["framework"])
         proof.passes("the reference", reference, seed)
         for name, source in honest.items():
             proof.passes(f"the right answer `{name}`", worker_factory(source), seed)
@@ -170,64 +165,6 @@ def prove(
     proof.weak()
     table = sorted(proof.rows.values(), key=lambda row: float(row["margin"]))
     return {"ok": not proof.findings, "findings": proof.findings, "table": table}
-
-
-def trivial(case: BuiltCase, truth: Truth, seed: int) -> Iterator[tuple[str, Outputs]]:
-    """Answers that need no understanding, of the right shapes."""
-    right = list(truth.expected.values())
-    yield "zeros", [torch.zeros_like(value) for value in right]
-    yield "constant", [torch.full_like(v, _mean(v)) for v in right]
-    generator = torch.Generator().manual_seed(seed)
-    yield "noise", [_noise(value, generator) for value in right]
-    floats = [v.double() for v in case.values.values() if _is_float(v) and v.dim() >= 2]
-    for name, candidates in (
-        ("identity", floats),
-        ("mean of an input", [value.mean(-2, keepdim=True) for value in floats]),
-    ):
-        # The values are the last argument that fits: v in attention(q, k, v).
-        fitted = [_fitted(value, candidates[::-1]) for value in right]
-        if all(value is not None for value in fitted):
-            yield name, [value for value in fitted if value is not None]
-
-
-def mean_of_values(oracle: Oracle, case: BuiltCase) -> Outputs | None:
-    """The right computation without a query: all scores are 0, so that every visible value has the
-    same weight, whatever projections lie around it. None where the question has no query."""
-    query = next((name for name in QUERIES if isinstance(case.values.get(name), Tensor)), None)
-    if query is None:
-        return None
-    tensors = {n: v.double() for n, v in case.values.items() if _is_float(v)}
-    tensors[query] = torch.zeros_like(tensors[query])
-    return invoke_with(oracle.reference, case, tensors, oracle.framework)
-
-
-def _is_float(value: object) -> TypeGuard[Tensor]:
-    return isinstance(value, Tensor) and value.is_floating_point()
-
-
-def _mean(value: Tensor) -> float:
-    finite = value.double()[value.double().isfinite()]
-    mean = float(finite.mean()) if finite.numel() else 0.0
-    return round(mean) if not value.is_floating_point() else mean
-
-
-def _noise(value: Tensor, generator: torch.Generator) -> Tensor:
-    drawn = torch.randn(value.shape, dtype=torch.float64, generator=generator)
-    if not value.is_floating_point():
-        return (drawn > 0).to(value.dtype)
-    finite = value[value.isfinite()]
-    spread = float(finite.std()) if finite.numel() > 1 else 1.0
-    return _mean(value) + spread * drawn
-
-
-def _fitted(right: Tensor, candidates: Sequence[Tensor]) -> Tensor | None:
-    for value in candidates:
-        if value.dim() == right.dim() and right.is_floating_point():
-            try:
-                return value.expand(right.shape)
-            except RuntimeError:
-                continue
-    return None
 
 
 def _ratio(outputs: Outputs | None, truth: Truth) -> float:

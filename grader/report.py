@@ -78,6 +78,22 @@ class Where:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """The fault in a few numbers: a program to paste into Python, or a row of the smallest case.
+
+    `code` makes its own inputs and imports the learner's file; `shown` is what its last line
+    prints with the learner's code, `expected` with the right one. Without code they are the
+    part `of` an output of the smallest failing case.
+    """
+
+    code: tuple[str, ...] = ()
+    of: str = ""  # "out[1, 0]"
+    verb: Literal["prints", "raises"] = "prints"
+    shown: str = ""
+    expected: str = ""
+
+
+@dataclass(frozen=True)
 class Costs:
     """Wall seconds of the submission's and the reference's calls; counts where they were taken."""
 
@@ -109,6 +125,7 @@ class Report:
     isolation: tuple[str, ...] = ()
     seconds: float = 0.0
     revision: int = 1
+    sample: Sample | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The published form (`format` 1): `checks` for code, `parts` for other answers."""
@@ -126,6 +143,8 @@ class Report:
         fields["parts"] = tuple(Part(**p) for p in data.get("parts", ()))
         fields["mistakes"] = tuple(NamedMistake(**m) for m in data.get("mistakes", ()))
         fields["where"] = Where(**data["where"]) if data.get("where") else None
+        sample = data.get("sample")
+        fields["sample"] = Sample(**{**sample, "code": tuple(sample["code"])}) if sample else None
         fields["costs"] = Costs(**data.get("costs", {}))
         for name in ("certain", "notes", "isolation"):
             fields[name] = tuple(data.get(name, ()))

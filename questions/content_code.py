@@ -22,11 +22,12 @@ def check_code(question: Any, document: Document) -> Iterator[Finding]:
     yield from once(document, ("baselines",), question.baselines)
     seen = set()
     for i, case in enumerate(question.cases):
-        for finding in _Case(question, document, i, case).findings():
+        for finding in _Case(question, document, ("cases", i), case).findings():
             # What is wrong in every case is told for the first.
             if (finding.line, finding.column) not in seen:
                 seen.add((finding.line, finding.column))
                 yield finding
+    yield from _costs(question, document)
     yield from _probes(question, document)
     if question.kind == "debug":
         yield from _bugs(question, document)
@@ -156,9 +157,9 @@ def _is_float(declared: Any) -> bool:
 class _Case:
     """One case with what it inherits from its question."""
 
-    def __init__(self, question: Any, document: Document, number: int, case: Any) -> None:
+    def __init__(self, question: Any, document: Document, at: Path_, case: Any) -> None:
         self.question, self.document, self.case = question, document, case
-        self.at: Path_ = ("cases", number)
+        self.at = at
 
     def findings(self) -> Iterator[Finding]:
         for name, size in self.case.sizes.items():
@@ -236,6 +237,63 @@ class _Case:
                 if not found and not -length <= evaluate(index, self.case.sizes) < length:
                     message = f"in case `{self.case.id}` this is outside the axis of {length}"
                     yield report(here, message)
+
+
+def _costs(question: Any, document: Document) -> Iterator[Finding]:
+    yield from once(document, ("costs",), [cost.id for cost in question.costs], "id")
+    for i, cost in enumerate(question.costs):
+        at: Path_ = ("costs", i)
+        for group in ("inputs", "outputs"):
+            known = getattr(question, group)
+            for name in getattr(cost, group):
+                place = (*at, group, name)
+                yield from _declared(document, place, name, known, group[:-1], key=True)
+        yield from _Case(question, document, at, cost).findings()
+        yield from _grown(document, at, cost)
+        yield from _at_most(document, (*at, "at_most"), cost)
+        if cost.outside is not None:
+            yield from _outside(question, document, (*at, "outside"), cost)
+
+
+def _grown(document: Document, at: Path_, sized: Any) -> Iterator[Finding]:
+    for name, size in sized.grow.items():
+        if name not in sized.sizes:
+            yield document.finding((*at, "grow", name), f"`{name}` is not among the sizes")
+        elif size < 2 * sized.sizes[name]:
+            message = f"`{name}` grows from {sized.sizes[name]}: make it at least twice as large"
+            yield document.finding((*at, "grow", name), message)
+
+
+def _at_most(document: Document, place: Path_, cost: Any) -> Iterator[Finding]:
+    if cost.grow:
+        if isinstance(cost.at_most, str) or cost.at_most < 1:
+            message = "with `grow` this is how many times the measure may grow: a number above 1"
+            yield document.finding(place, message)
+        return
+    if isinstance(cost.at_most, float):
+        yield document.finding(place, "without `grow` this is a whole number, or over the sizes")
+        return
+    try:
+        evaluate(cost.at_most, cost.sizes)
+    except SizeError as error:
+        yield document.finding(place, str(error))
+
+
+def _outside(question: Any, document: Document, at: Path_, cost: Any) -> Iterator[Finding]:
+    outside = cost.outside
+    yield from _grown(document, at, outside)
+    sized = cost.model_copy(update={"sizes": outside.sizes})
+    # Its shapes stand in the cost; what is wrong with them is told for the sizes here.
+    yield from _Case(question, document, at[:-1], sized).findings()
+    if outside.time is None and outside.bytes is None:
+        yield document.finding(at, "nothing is bounded: give `time`, `bytes` or both")
+    if outside.time is not None and not outside.grow:
+        yield document.finding((*at, "time"), "`time` bounds a growth: give `grow` too")
+    if outside.bytes is not None:
+        try:
+            evaluate(outside.bytes, {**outside.sizes, **outside.grow})
+        except SizeError as error:
+            yield document.finding((*at, "bytes"), str(error))
 
 
 def _probes(question: Any, document: Document) -> Iterator[Finding]:

@@ -14,7 +14,8 @@ from drills.screen.safe import safe
 if TYPE_CHECKING:
     from grader.report import Check, Report
 
-_MOST_NAMED = 8  # checks of one outcome
+_MOST_LINES = 2  # for the checks of one outcome
+ENDED = ("forbidden", "denied", "crashed")
 _BUGS = {"passed": "bugs mended", "skipped": "bugs"}
 
 
@@ -26,7 +27,10 @@ def check_lines(report: Report, width: int) -> list[Text]:
     if not failed or any(check.id == "load" for check in failed):
         return []
     lines = [Text("")]
-    lines += _names("passed", _grouped(passed), look.GOOD, width)
+    telling = [c for c in passed if c.id != "load"]
+    if not telling and any(c.verdict in ENDED for c in failed):
+        return []  # nothing ran: the summary has said it
+    lines += _names("passed", _grouped(telling), look.GOOD, width)
     lines += _names("failed", _grouped(failed), look.BAD, width)
     lines += _names("skipped", _grouped(skipped), look.DIM, width)
     for check in _to_tell(failed, report):
@@ -50,7 +54,9 @@ def _grouped(checks: Iterable[Check]) -> list[str]:
             counts[name] = counts.get(name, 0) + 1
         else:
             titles.append(check.title or check.id)
-    return titles + [f"{name} ({count})" for name, count in counts.items()]
+    counted = [f"{name} ({count})" for name, count in counts.items()]
+    bugs = [text for text in counted if "bugs" in text]  # first: a list may be cut short
+    return [*bugs, *titles, *(text for text in counted if text not in bugs)]
 
 
 def _to_tell(failed: list[Check], report: Report) -> list[Check]:
@@ -73,11 +79,14 @@ def _to_tell(failed: list[Check], report: Report) -> list[Check]:
 
 
 def _names(label: str, titles: list[str], style: str, width: int) -> list[Text]:
-    if not titles:
-        return []
-    if len(titles) > _MOST_NAMED + 1:
-        titles = [*titles[:_MOST_NAMED], f"{len(titles) - _MOST_NAMED} more"]
-    text = Text(" · ".join(safe(title) for title in titles))
-    rows = wrap(text, width, f"   {label:<8}", " " * 11)
-    rows[0].stylize(style, 0, 11)
+    """As many of the titles as fit _MOST_LINES, and how many more there are."""
+    rows: list[Text] = []
+    for shown in range(len(titles), 0, -1):
+        left = [f"{len(titles) - shown} more"] if shown < len(titles) else []
+        text = Text(" · ".join(safe(title) for title in [*titles[:shown], *left]))
+        rows = wrap(text, width, f"   {label:<8}", " " * 11)
+        if len(rows) <= _MOST_LINES:
+            break
+    if rows:
+        rows[0].stylize(style, 0, 11)
     return rows

@@ -10,15 +10,15 @@ from drills import clock
 from drills.app import CODE_KINDS
 from drills.screen import console as look
 from drills.screen.checks import check_lines
-from drills.screen.markdown import render, wrap
+from drills.screen.evidence import MARGIN, labelled, sample_lines, where_lines
+from drills.screen.markdown import render, spans, wrap
 from drills.screen.parts import NOUNS, colour, part_lines
 from drills.screen.safe import safe
 
 if TYPE_CHECKING:
     from drills.submit import Outcome
-    from grader.report import Report, Where
+    from grader.report import Report
 
-_MARGIN = 10  # the width of the labels on the left
 _LONGEST_TRACEBACK = 12
 _LONGEST_OUTPUT = 6
 
@@ -40,19 +40,30 @@ def report_lines(outcome: Outcome, width: int) -> list[Text]:
     lines += [*mistakes, *parts] if report.kind == "compute" else [*parts, *mistakes]
     if report.certain:
         lines.append(Text(""))
-        lines += wrap(Text("What is certain:"), width, " ")
+        unknown = "No known mistake gives these numbers. " if _is_unknown(report) else ""
+        lines += wrap(Text(f"{unknown}What is certain:"), width, " ")
         for fact in report.certain:
             lines += wrap(Text(safe(fact)), width, "   · ")
     if report.where is not None:
-        lines += [Text(""), *_where(report.where, width)]
+        lines += [Text(""), *where_lines(report.where, report.sample, width)]
+    if report.sample is not None:
+        lines += sample_lines(report.sample, width)
     if code:
         lines += check_lines(report, width)
     lines += _raw("Traceback", report.traceback, _LONGEST_TRACEBACK)
     if report.verdict != "passed":
         lines += _raw("It printed", report.output, _LONGEST_OUTPUT)
     for note in report.notes:
-        lines += [Text(""), *_labelled("Note", Text(safe(note)), width)]
+        lines += [Text(""), *labelled("Note", Text(safe(note)), width)]
     return lines
+
+
+def _is_unknown(report: Report) -> bool:
+    """Wrong values, for which a name was sought in vain."""
+    place = report.where
+    values = place is not None and bool(place.index) and ".grad" not in place.index
+    fits = any("known mistakes" in fact for fact in report.certain)
+    return report.verdict == "wrong_answer" and values and not report.mistakes and not fits
 
 
 def _is_said_below(report: Report) -> bool:
@@ -71,14 +82,14 @@ def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[T
     for layer in report.isolation:
         if layer.startswith("no "):  # what was not protected is said each time, on one line
             told = safe(layer)
-            if len(told) + _MARGIN >= width:
+            if len(told) + MARGIN >= width:
                 told = f"{told.partition(':')[0]}; drill doctor says what is open"
-            lines += _labelled("Isolation", Text(told, style=look.DIM), width)
+            lines += labelled("Isolation", Text(told, style=look.DIM), width)
     if outcome.over:
         if outcome.due is not None:
             back = clock.when(outcome.due, clock.now())
             reason = outcome.rated.reason if outcome.rated else "practice: already rated today"
-            lines += _labelled("Back", Text(f"{back} ({reason})", style=look.DIM), width)
+            lines += labelled("Back", Text(f"{back} ({reason})", style=look.DIM), width)
         if report.kind == "explain":
             lines += _action("Compare", f"drill solution {report.question}")
         return [*lines, *_action("Next", "drill next")]
@@ -150,26 +161,8 @@ def _mistakes(report: Report, width: int) -> list[Text]:
         if mistake.explanation:
             lines += render(mistake.explanation, width, indent=3)
         if mistake.hint:
-            lines += render(mistake.hint, width, indent=3, style=look.DIM)
-    return lines
-
-
-def _where(where: Where, width: int) -> list[Text]:
-    sizes = " ".join(f"{name}={size}" for name, size in where.sizes.items())
-    facts = ", ".join(part for part in (sizes, where.dtype) if part)
-    lines = _labelled("Where", Text(f'case "{safe(where.case_title)}" ({facts})'), width)
-    if where.pattern:
-        lines += wrap(Text(safe(where.pattern)), width, " " * (_MARGIN + 1))
-    if where.entries:
-        share = f"{where.wrong_entries:,} of {where.entries:,} entries wrong"
-        lines += wrap(Text(share), width, " " * (_MARGIN + 1))
-    if where.index:
-        worst = Text(safe(where.index), style=look.BOLD)
-        worst.append(f"  yours {safe(where.yours)}", style=look.BAD)
-        worst.append(f"   expected {safe(where.expected)}", style=look.GOOD)
-        if where.allowed:
-            worst.append(f"   allowed {safe(where.allowed)}", style=look.DIM)
-        lines += _labelled("Largest", worst, width)
+            lead = "   Hint: "
+            lines += wrap(spans(" ".join(safe(mistake.hint).split()), look.DIM), width, lead)
     return lines
 
 
@@ -188,13 +181,7 @@ def _raw(label: str, text: str, most: int) -> list[Text]:
     ]
 
 
-def _labelled(label: str, text: Text, width: int) -> list[Text]:
-    rows = wrap(text, width, f" {label:<{_MARGIN - 1}} ", " " * (_MARGIN + 1))
-    rows[0].stylize(look.DIM, 0, _MARGIN)
-    return rows
-
-
 def _action(label: str, command: str, about: str = "") -> list[Text]:
     # Never wrapped: a command is there to be copied.
-    line = Text.assemble((f" {label:<{_MARGIN - 1}} ", look.DIM), (command, look.ACTION))
+    line = Text.assemble((f" {label:<{MARGIN - 1}} ", look.DIM), (command, look.ACTION))
     return [line.append(f"   ({about})", style=look.DIM) if about else line]

@@ -54,7 +54,9 @@ class Call:
     `args` and `kwargs` hold CPU tensors, int, float, bool or None. `gradients` are indices of
     tensors in `args` whose gradients are wanted, for the sum over the outputs of
     output * cotangent; `cotangents` then has one entry for each output (None: leave it out).
-    `seconds` is what is left of a stage, where that is less than the limit of a call.
+    `seconds` is what is left of a stage, where that is less than the limit of a call. `count` asks
+    for `Outcome.counts`, `measure` for `Outcome.usage`. A call that is counted takes longer; where
+    the memory is measured, freed memory goes back to the system at once.
     """
 
     args: list[Tensor | int | float | bool | None]
@@ -63,6 +65,43 @@ class Call:
     gradients: list[int] = field(default_factory=list)
     cotangents: list[Tensor | None] = field(default_factory=list)
     seconds: float = math.inf
+    count: bool = False
+    measure: Literal["", "time", "memory"] = ""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A tensor that a call made. `line` is the submission's, None where it is in none."""
+
+    elements: int
+    shape: tuple[int, ...]
+    dtype: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a call did, as counted in its own process: it can be too low, where code hides its work.
+
+    `work` is `flops` (2 a multiply-add of a product) and the elements that all else reads, makes
+    or moves; `line` does most of it. `tensor` is the largest that was made; `computed` the largest
+    floating one that is no copy of the arguments.
+    """
+
+    work: int
+    flops: int
+    line: int | None
+    tensor: Made | None
+    computed: Made | None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a call used, read from outside its process: seconds of processor time, and how far the
+    memory rose in bytes, arguments and results included."""
+
+    cpu_seconds: float
+    peak_bytes: int
 
 
 @dataclass(frozen=True)
@@ -95,9 +134,12 @@ class Outcome:
     gradients: list[Tensor | None] = field(default_factory=list)
     gradient_error: str = ""
     inputs_changed: list[int] = field(default_factory=list)
+    overwrote: bool = False  # what the call before had returned holds other numbers now
     error: str = ""  # "ZeroDivisionError: division by zero"
     traceback: str = ""  # the learner's lines only
     line: int | None = None
     detail: dict[str, int | str | float | bool] = field(default_factory=dict)
     seconds: float = 0.0
     stdout: str = ""
+    counts: Counts | None = None
+    usage: Usage | None = None

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from grader.isolation.calls import Call, Header, OutputSpec
+from grader.isolation.calls import Call, Counts, Header, Made, OutputSpec
 from grader.isolation.child import wire
 
 UNWRITTEN = b"\xff"  # NaN in every float dtype, -1 in integers, no boolean
@@ -36,6 +36,7 @@ class Fixed:
     copies: list[int]  # for each header: the output whose buffer holds a copy, or -1
     changed: int
     present: int
+    overwrote: bool
     error: str
     traceback: str
     gradient_error: str
@@ -97,8 +98,8 @@ class Slab:
     def fixed(self) -> Fixed:
         """Read and check the fixed part. Raises BrokenAnswer."""
         head = bytes(self.read(0, wire.REQUEST_AT))
-        magic, status, _, _, line, values, *lengths, changed, present = wire.ANSWER.unpack_from(
-            head, wire.ANSWER_AT
+        magic, status, overwrote, _, line, values, *lengths, changed, present = (
+            wire.ANSWER.unpack_from(head, wire.ANSWER_AT)
         )
         if magic != wire.MAGIC or not 0 < status < len(wire.STATUSES):
             raise BrokenAnswer("the answer has no status")
@@ -118,6 +119,7 @@ class Slab:
             [copy for _, copy in described],
             changed,
             present,
+            bool(overwrote),
             *texts,
         )
 
@@ -168,6 +170,8 @@ class CallSlab(Slab):
             "keywords": list(call.kwargs),
             "outputs": self.outputs,
             "gradients": call.gradients,
+            "count": call.count,
+            "memory": call.measure == "memory",
             "gradient_buffers": self.gradients,
             "cotangents": [
                 None if tensor is None else self._tensor(tensor) for tensor in call.cotangents
@@ -213,6 +217,17 @@ class CallSlab(Slab):
             if metadata >> index & 1 or self.read(at, len(original)) != original
         ]
 
+    def counts(self) -> Counts | None:
+        """What a counted call says that it did; None where it was not counted."""
+        if not self.call.count:
+            return None
+        fields = wire.COUNTS.unpack(self.read(wire.COUNTS_AT, wire.COUNTS.size))
+        work, flops, line, *rest = fields
+        half = len(rest) // 2
+        return Counts(
+            work, flops, line if line > 0 else None, _made(rest[:half]), _made(rest[half:])
+        )
+
     def output_tensors(self, fixed: Fixed) -> list[torch.Tensor | None]:
         """A private copy of each output that fits its spec, else None."""
         found: list[torch.Tensor | None] = []
@@ -242,6 +257,15 @@ class CallSlab(Slab):
             else None
             for index, buffer in enumerate(self.gradients)
         ]
+
+
+def _made(fields: Sequence[int]) -> Made | None:
+    elements, line, dtype, rank, *shape = fields
+    if dtype >= len(wire.DTYPE_NAMES) or rank > wire.COUNTED_RANK or min(shape) < 0:
+        raise BrokenAnswer("a count is out of range")
+    if not elements:
+        return None
+    return Made(elements, tuple(shape[:rank]), wire.DTYPE_NAMES[dtype], line if line > 0 else None)
 
 
 def load_slab(source: bytes, entry: str, filename: str, framework: str) -> Slab:

@@ -17,6 +17,7 @@ from grader.isolation.calls import FATAL, Call, Limits, Outcome, Status
 from grader.isolation.child import wire
 from grader.isolation.launcher import Child, Exit, IsolationFault, Launcher
 from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, clean, load_slab
+from grader.isolation.usage import Meter
 
 LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
 BREACHES = {
@@ -25,6 +26,7 @@ BREACHES = {
 }
 KEPT_BYTES = 8 << 10
 SETUP_SECONDS = 20.0
+SAMPLING = 0.001  # seconds between two looks at the memory of a process
 CRASH_SIGNALS = {signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGKILL}
 
 
@@ -91,26 +93,36 @@ class Worker:
                 slab.gradient_tensors(fixed.present),
                 fixed.gradient_error,
                 slab.changed(fixed.changed),
+                overwrote=fixed.overwrote,
+                counts=slab.counts(),
             )
 
-        return self._exchange(slab, read, call.seconds)
+        return self._exchange(slab, read, call.seconds, bool(call.measure))
 
     def _exchange(
-        self, slab: Slab, read: Callable[[Fixed], Outcome], seconds: float = math.inf
+        self,
+        slab: Slab,
+        read: Callable[[Fixed], Outcome],
+        seconds: float = math.inf,
+        measure: bool = False,
     ) -> Outcome:
         if self._child is None:
             return Outcome("died", error="the process had ended already", detail={"already": True})
         self._refused = False
         self.output.begin()
+        meter = Meter(self._child.pid) if measure else None
         with slab:
+            if meter is not None:
+                meter.begin()
             began = time.monotonic()
-            end = self._ask(slab, began, min(seconds, self.limits.seconds))
+            end = self._ask(slab, began, min(seconds, self.limits.seconds), meter)
             outcome = Outcome("returned", seconds=time.monotonic() - began)
+            usage = meter.end() if meter is not None else None
             if end == "answered":
                 try:
                     fixed = slab.fixed()
                     # Values first: a thread of the submission may still be writing.
-                    outcome = replace(read(fixed), seconds=outcome.seconds)
+                    outcome = replace(read(fixed), seconds=outcome.seconds, usage=usage)
                     outcome = _with_text(outcome, fixed)
                 except BrokenAnswer as error:
                     outcome = replace(outcome, status="protocol", error=str(error))
@@ -123,7 +135,7 @@ class Worker:
         self.on_answer()
         return replace(outcome, stdout=self.output.text())
 
-    def _ask(self, slab: Slab, began: float, seconds: float) -> str:
+    def _ask(self, slab: Slab, began: float, seconds: float, meter: Meter | None = None) -> str:
         """Send a request; "answered", "timeout", "output", "died" or "protocol"."""
         child = self._child
         assert child is not None
@@ -142,7 +154,11 @@ class Worker:
             left = began + allowed - time.monotonic()
             if left <= 0:
                 return "timeout"
-            ready = {descriptor for descriptor, _ in poll.poll(left * 1000)}
+            wait = left
+            if meter is not None and not meter.exact:
+                meter.sample()
+                wait = min(left, SAMPLING)
+            ready = {descriptor for descriptor, _ in poll.poll(wait * 1000)}
             if child.output in ready and not self._drain(poll):
                 return "output"
             if child.channel.fileno() in ready:

@@ -133,7 +133,7 @@ def _tensor(
     shape = tuple(evaluate(size, sizes) for size in spec["shape"])
     tensor = _drawn(spec, shape, generator)
     for edit in spec["edits"]:
-        at = tuple(_index(entry, sizes) for entry in edit["at"])
+        at = tuple(index(entry, sizes) for entry in edit["at"])
         if edit["set"] is not None:
             tensor[at] = edit["set"]
         elif edit["times"] is not None:
@@ -177,7 +177,8 @@ def _given(values: list[Any]) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def _index(entry: Any, sizes: Mapping[str, int]) -> int | slice:
+def index(entry: Any, sizes: Mapping[str, int]) -> int | slice:
+    """One entry of an edit's `at` as Python indexes with it."""
     if entry is None:
         return slice(None)
     if isinstance(entry, (list, tuple)):

@@ -121,7 +121,7 @@ class Checks:
             before = first is not None and not first.values_right and not self.trial.stopped
             return self._skipped(check, title, "float32" if before else self._why_not())
         if not answer.returned:
-            return Check(check, of_outcome(answer.outcome), self._stop(answer), title)
+            return Check(check, of_outcome(answer.outcome), self.stop(answer), title)
         if answer.outputs is None:
             return self._skipped(check, title, "shape")
         if answer.differences:
@@ -131,7 +131,8 @@ class Checks:
     def _why_not(self) -> str:
         return "stopped" if self.trial.loaded.status == "returned" else "nothing"
 
-    def _stop(self, answer: Answer) -> str:
+    def stop(self, answer: Answer) -> str:
+        """What ended a call, in words."""
         outcome = answer.outcome
         if outcome.status == "exception":
             return say(
@@ -141,6 +142,10 @@ class Checks:
                 arguments=arguments_text(answer.case),
             )
         return say("stopped", **self._stop_facts(outcome, answer.case))
+
+    def again(self, outcome: Outcome) -> str:
+        """Why a file that loaded once does not load in another process."""
+        return say("repeatable", how="load", **self._stop_facts(outcome, None))
 
     def difference(self, d: Difference) -> str:
         """How many entries are wrong, where, and the worst."""
@@ -244,12 +249,25 @@ def sizes_text(sizes: Mapping[str, int]) -> str:
     return " ".join(f"{name}={size}" for name, size in sizes.items())
 
 
+def and_list(names: Sequence[str]) -> str:
+    """`q`, `q and k`, `q, k and v`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
 def arguments_text(case: BuiltCase) -> str:
-    """`x (2, 7, 64) float32, n_heads 4`."""
-    said = []
+    """`x (2, 7, 64), w_q, w_k and w_v (64, 64), n_heads 4, in float32`."""
+    said: list[tuple[list[str], str]] = []
+    dtypes = []
     for name, value in case.values.items():
+        text = str(value)
         if isinstance(value, Tensor):
-            said.append(f"{name} {tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}")
+            text = str(tuple(value.shape))
+            dtypes.append(str(value.dtype).removeprefix("torch."))
+            if not value.is_floating_point():
+                text += f" {dtypes.pop()}"
+        if said and said[-1][1] == text and isinstance(value, Tensor):
+            said[-1][0].append(name)
         else:
-            said.append(f"{name} {value}")
-    return ", ".join(said)
+            said.append(([name], text))
+    listed = ", ".join(f"{and_list(names)} {text}" for names, text in said)
+    return listed + (f", in {dtypes[0]}" if dtypes else "")

@@ -9,17 +9,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.feedback.words import clean, say
+from grader.judging import place
 from grader.judging.answers import Answer
 from grader.judging.cases import find
 from grader.judging.checks import Checks
-from grader.judging.compare import entry, pair
+from grader.judging.cost_checks import cost_checks, notes, totals
+from grader.judging.costs import Scales
 from grader.judging.locate import locate
 from grader.judging.naming import Family, Named, name, planted
 from grader.judging.oracle import Oracle
 from grader.judging.probes import Fact, Prober, all_zero, conditions, scale
+from grader.judging.sample import Sampler
 from grader.judging.trial import Conductor, Slopes, Timed, Trial, Worker, WorkerFactory
 from grader.judging.verdicts import of_outcome, of_run
-from grader.report import Check, Costs, NamedMistake, Report, Where
+from grader.report import Check, NamedMistake, Report, Where
 from questions.text import fill
 
 PRINTED = 16 * 1024
@@ -42,20 +45,22 @@ def grade(
     mistakes: Mapping[str, Mapping[str, str]],
     worker_factory: WorkerFactory,
     only_case: str | None = None,
+    oracle: Oracle | None = None,
 ) -> Report:
     """Judge one submission.
 
     `worker_factory` gives a fresh worker that holds `source`; it is asked for a second one to
     repeat the calls. `mistakes` holds the texts by id. Raises ValueError where `only_case` is not
-    a case of the question.
+    a case of the question. An `oracle` of the question may be handed on; else the last one serves
+    again where it is of the same question and seed.
     """
-    del source, filename  # the worker has the text; nothing here may read it
+    del source  # the worker has the text; nothing here may read it
     started = time.perf_counter()
     seed = secrets.randbits(31) if seed is None else seed
     cases = [find(question, only_case)] if only_case else list(question["cases"])
-    oracle = Oracle(question)
+    oracle = oracle or _remembered(question, seed)
     conductor = Conductor(question, cases, oracle, seed, worker_factory)
-    finding = Finding()
+    finding, sample, facts = Finding(), None, list[Fact]()
     with worker_factory() as worker:
         loaded = worker.load()
         trial = Trial(loaded)
@@ -67,12 +72,20 @@ def grade(
                     stage(worker, trial)
             timed = Timed(worker, conductor.spare(trial))
             finding = _explain(question, conductor, oracle, timed, trial)
+            if filename:  # what is no file of a learner's is not to be tried out
+                sampler = Sampler(question, oracle, timed, trial, filename, worker_factory)
+                sample, facts = sampler.sample(), sampler.facts
     checks = Checks(question, cases, trial)
     found = checks.all()
+    declared = () if only_case else question.get("costs", ())
+    if declared and all(check.verdict == "passed" for check in found):
+        trial.costs = Scales(question, oracle, seed, worker_factory).all()
+    if declared:
+        found += cost_checks(checks, declared, trial.costs)
     if question["kind"] == "debug":
         found += _bugs(question, finding, mistakes)
     verdict = of_run(check.verdict for check in found)
-    where = None if verdict == "passed" else _where(checks, trial)
+    where = None if verdict == "passed" else place.where(checks, trial, verdict)
     named = [_named(id_, mistakes, where) for id_ in finding.named.mistakes]
     passed = sum(check.verdict == "passed" for check in found)
     return Report(
@@ -85,14 +98,25 @@ def grade(
         checks=tuple(found),
         mistakes=tuple(named),
         where=where,
-        certain=tuple(_said(fact, mistakes) for fact in finding.facts),
+        certain=tuple(_said(fact, mistakes) for fact in [*finding.facts, *facts]),
         notes=_notes(trial),
         traceback=_traceback(trial),
         output=_printed(trial.printed),
-        costs=Costs(seconds=trial.seconds, reference_seconds=oracle.seconds),
+        costs=totals(trial.seconds, oracle.seconds, trial.costs),
         seconds=time.perf_counter() - started,
         revision=question.get("revision", 1),
+        sample=sample,
     )
+
+
+_last: list[tuple[Mapping[str, Any], int, Oracle]] = []
+
+
+def _remembered(question: Mapping[str, Any], seed: int) -> Oracle:
+    """The last oracle where it is of the same question and seed: a class has one seed for all."""
+    if not _last or _last[0][:2] != (question, seed):
+        _last[:] = [(question, seed, Oracle(question))]
+    return _last[0][2]
 
 
 def _explain(
@@ -133,12 +157,12 @@ def _explain(
     if not finding.named.mistakes and not finding.named.either and steady:
         scaled = scale(answers, oracle)
         finding.facts = [
-            *([scaled] if scaled else []),
-            *([Fact("all-zero")] if all_zero(answers) else []),
-            *_largest_pattern(question, answers),
+            *([scaled] if scaled else _largest_pattern(question, answers)),
             *conditions(answers),
             *Prober(question, oracle, worker, answers).facts(),
         ]
+        if all_zero(answers):  # zeros keep most laws, and that is no news
+            finding.facts = [Fact("all-zero")]
     return finding
 
 
@@ -160,12 +184,13 @@ def _gradient_facts(slopes: Sequence[Slopes]) -> list[Fact]:
     failing = [s for s in slopes if not s.right and s.outcome.status == "returned"]
     found = []
     for template, names in (
-        ("graph-cut", [set(s.unreached) for s in failing]),
-        ("flat", [set(s.zero) for s in failing]),
+        ("graph-cut", [s.unreached for s in failing]),
+        ("flat", [s.zero for s in failing]),
     ):
-        common = set.intersection(*names) if names else set()
-        if common:
-            found.append(Fact(template, {"names": ", ".join(sorted(common))}))
+        first = names[0] if names else ()
+        common = [name for name in first if all(name in others for others in names)]
+        if common and len(common) < len(first):  # else the first failure says as much
+            found.append(Fact(template, {"names": ", ".join(common)}))
     return found
 
 
@@ -182,38 +207,6 @@ def _bugs(
         verdict = "skipped" if mended is None else "passed" if mended else "wrong_answer"
         checks.append(Check(f"bug/{id_}", verdict, message, title))  # type: ignore[arg-type]
     return checks
-
-
-def _where(checks: Checks, trial: Trial) -> Where | None:
-    """The smallest wrong case, float32 first; a gradient where all values are right."""
-    wrong = [a for a in trial.answers.values() if a.differences]
-    if wrong:
-        answer = min(wrong, key=lambda a: (a.case.dtype != "float32", a.case.entries()))
-        case, found = answer.case, answer.differences
-    else:
-        slopes = [s for s in trial.slopes.values() if s.differences]
-        if not slopes:
-            return None
-        smallest = min(slopes, key=lambda s: s.case.entries())
-        case, found = smallest.case, smallest.differences
-    worst = max(found, key=lambda d: d.ratio)
-    pattern = checks.pattern(worst) if wrong else ""
-    if wrong and worst.nan == worst.wrong_entries:
-        pattern = f"NaN: {pattern}" if pattern else "NaN"
-    yours, expected = pair(worst)
-    return Where(
-        case=case.id,
-        case_title=case.title,
-        sizes=case.sizes,
-        dtype=case.dtype,
-        pattern=pattern,
-        index=entry(worst.name, worst.index),
-        yours=yours,
-        expected=expected,
-        allowed=f"±{worst.allowed:.1g}" if worst.allowed else "",
-        wrong_entries=worst.wrong_entries,
-        entries=worst.entries,
-    )
 
 
 def _named(
@@ -269,14 +262,15 @@ def _traceback(trial: Trial) -> str:
     outcomes += [s.outcome for s in trial.slopes.values()]
     if trial.repetition is not None and trial.repetition.outcome is not None:
         outcomes.append(trial.repetition.outcome)
+    outcomes += [one.outcome for one in trial.costs if one.outcome is not None]
     raised = next((o for o in outcomes if of_outcome(o) != "passed" and o.traceback), None)
     return clean(raised.traceback, 4000) if raised else ""
 
 
 def _notes(trial: Trial) -> tuple[str, ...]:
     outcomes = [trial.loaded, *(a.outcome for a in trial.answers.values())]
-    notes = (clean(str(o.detail["note"]), 300) for o in outcomes if "note" in o.detail)
-    return tuple(dict.fromkeys(notes))
+    told = (clean(str(o.detail["note"]), 300) for o in outcomes if "note" in o.detail)
+    return (*dict.fromkeys(told), *notes(trial.costs))
 
 
 def _printed(parts: Sequence[str]) -> str:

@@ -12,19 +12,22 @@ from torch import Tensor
 
 ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth"}
 NOUNS = {"batch": "batch element"}
+EVERY_BATCH = "every batch element"
 LISTED = 6
 
 
 def locate(wrong: Tensor, axes: tuple[str, ...]) -> str:
     """The pattern of `wrong` (bool, one axis a name in `axes`), or "" where there is none.
 
-    Axes without a name are called "axis 0", "axis 1" and so on.
+    Where there are fewer axes than names, they are the last ones.
     """
     if wrong.dim() == 0 or not bool(wrong.any()):
         return ""
-    names = list(axes) if len(axes) == wrong.dim() else [f"axis {n}" for n in range(wrong.dim())]
     if bool(wrong.all()):
         return "everywhere"
+    if wrong.dim() > len(axes):
+        return ""
+    names = list(axes[-wrong.dim() :])  # a case may leave leading axes out
     diagonal = _diagonals(wrong, names)
     if diagonal:
         return diagonal
@@ -66,6 +69,7 @@ def _is_block(wrong: Tensor) -> bool:
 
 def _phrases(wrong: Tensor, names: list[str], every: bool) -> str:
     said, right = [], ""
+    whole = []  # axes with a wrong entry at every index: news only beside a narrower one
     for axis, name in enumerate(names):
         size = wrong.shape[axis]
         at = _touched(wrong, axis)
@@ -73,9 +77,13 @@ def _phrases(wrong: Tensor, names: list[str], every: bool) -> str:
         if size == 1 or (len(at) == size and (not every or (last and wrong.dim() > 1))):
             continue
         said.append(phrase(_noun(name), at, size))
+        whole.append(len(at) == size)
         if at[0] > 0 and at == list(range(at[0], size)) and len(at) > 1:
             right = _right(_noun(name), at[0])
-    return ", ".join(said) + (f"; {right}" if right else "")
+    if all(whole):
+        return ""
+    kept = [text for n, text in enumerate(said) if not (whole[n] and text == EVERY_BATCH)]
+    return ", ".join(kept) + (f"; {right}" if right else "")
 
 
 def _right(noun: str, until: int) -> str:
@@ -91,9 +99,13 @@ def phrase(noun: str, at: list[int], size: int) -> str:
     if len(at) == 1:
         end = ", the last" if first == size - 1 else ", the first" if first == 0 else ""
         return f"only {noun} {first}{end}"
+    if first == 0 and size > 2 and at == list(range(size - 1)):
+        return f"every {noun} but {size - 1}, the last"
     if at == list(range(first, last + 1)):
         if last == size - 1:
             return f"every {noun} from {first} on"
+        if len(at) == 2:
+            return f"only {many} {first}, {last}"
         return f"only {many} {first} to {last}"
     if len(at) == size - 1:
         missing = next(n for n in range(size) if n not in at)
@@ -122,7 +134,8 @@ def _split(wrong: Tensor, names: list[str], axis: int) -> str:
             return ""
         inner = "everywhere" if bool(part.all()) else _phrases(part, rest, every=True)
         if inner:
-            said.append(f"{_noun(names[axis])} {n}: {inner}")
+            narrow = inner.partition(";")[0]  # a second semicolon would part what is one
+            said.append(f"{_noun(names[axis])} {n}: {narrow}")
     return "; ".join(said)
 
 

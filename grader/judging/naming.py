@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -19,7 +20,7 @@ from grader.judging import tolerance
 from grader.judging.answers import Answer
 from grader.judging.cases import DTYPES, BuiltCase
 from grader.judging.compare import ratios
-from grader.judging.functions import invoke, resolve, switches
+from grader.judging.functions import Function, invoke, resolve, switches
 from grader.judging.oracle import Oracle
 
 MARGIN = 10.0
@@ -79,6 +80,13 @@ class Family:
                 return None
             merged.update(self.table[name])
         return merged
+
+    def mistaken(self, names: Iterable[str]) -> Function:
+        """The function that makes them all. Raises ValueError where they do not go together."""
+        extra = self.compatible(sorted(names))
+        if extra is None:
+            raise ValueError(f"{', '.join(sorted(names))} set the same switch")
+        return partial(self.function, **extra)
 
     def run(self, names: Hypothesis, case: BuiltCase, dtype: torch.dtype) -> list[Tensor] | None:
         """The outputs in one dtype; None where this combination cannot be computed."""
@@ -259,7 +267,7 @@ def planted(
     """Which of the planted bugs are left, and what is named.
 
     Tried: every set of the planted bugs; then the other known mistakes, alone and with every such
-    set, for those who mended a bug and made another.
+    set, for those who mended a bug and made another; then two others.
     """
     evidence = Evidence(family, answers)
     found = settle(family, subsets(bugs), evidence, more)
@@ -268,6 +276,7 @@ def planted(
         found = settle(family, others, evidence, more)
         if not found:
             wider = [other | h for other in others for h in subsets(bugs)]
+            wider += [one | two for one, two in combinations(others, 2)]
             joined = [h for h in wider if family.compatible(h) is not None]
             found = settle(family, joined, evidence, more)
     return found, verdict(found)

@@ -70,15 +70,17 @@ class Oracle:
         return self._truths[id(case)][1]
 
     def cotangents(self, case: BuiltCase, seed: int) -> list[Tensor | None]:
-        """One random cotangent for each floating output, in the case's dtype."""
+        """One random cotangent for each floating output whose gradient is graded, in the case's
+        dtype."""
         generator = torch.Generator().manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
+        outputs = self.question["outputs"]
         return [
             torch.randn(value.shape, dtype=torch.float64, generator=generator).to(
                 DTYPES[case.dtype]
             )
-            if value.is_floating_point()
+            if value.is_floating_point() and outputs[name].get("gradient", True)
             else None
-            for value in self.truth(case).expected.values()
+            for name, value in self.truth(case).expected.items()
         ]
 
     def slopes(self, case: BuiltCase, cotangents: list[Tensor | None]) -> Truth:
@@ -169,7 +171,7 @@ class Oracle:
                 break
         return best
 
-    def _unrest(self, case: BuiltCase, least: float) -> float:
+    def _unrest(self, case: BuiltCase, least: float = math.inf) -> float:
         """How far rounding moves the outputs, in units of eps * max|output| * sqrt(reduction).
 
         Exact only below `least`: a draw that is worse than the best so far is not looked at on.

@@ -17,13 +17,26 @@ from grader.judging.answers import Answer, record, request
 from grader.judging.cases import BuiltCase
 from grader.judging.compare import ratios
 from grader.judging.functions import invoke_with
-from grader.judging.oracle import Oracle
+from grader.judging.oracle import QUERIES, Oracle
 from grader.judging.trial import Worker
 
 POSITIONS = 6
 """Positions tried by one probe at most."""
 
 SHIFT = 5
+
+COARSE = 0.02
+"""Relative: what half precision inside may change."""
+
+CASES = 3
+"""Cases on which a law must hold before it is said to."""
+
+KEPT = frozenset({"no-leak", "apart", "constant", "hidden-ignored", "shift-keeps", "turns"})
+"""Facts that say of a law that it holds."""
+
+
+ONE = 1e-5
+"""Float32 weights sum to one within this; an epsilon that is a fault moves the sum by more."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +70,17 @@ class Prober:
                 "hidden": self._hidden,
                 "shift": self._shift,
             }[probe["kind"]]
+            kept = []
             for answer in self.answers:
                 fact = kind(probe, answer) if probe["input"] in answer.case.values else None
                 if fact is not None:
-                    found.append(fact)
-                    break
-        return list({(f.template, str(f.values)): f for f in found}.values())
+                    kept.append(fact)
+                    if fact.template not in KEPT or len(kept) == CASES:
+                        break
+            found += kept[-1:]  # a broken law shows on one case; that it is kept, on several
+        distinct = list({(f.template, str(f.values)): f for f in found}.values())
+        # Broken laws first: they lead to the fault.
+        return _together(sorted(distinct, key=lambda f: f.template in KEPT))
 
     def _call(self, case: BuiltCase, output: str) -> Tensor | None:
         answer = record(case, self.worker.call(request(case)), self.oracle)
@@ -147,7 +165,9 @@ class Prober:
         sound = (right - 1).abs() < 1e-9
         if after is None or not bool(sound.any()):
             return None
-        off = ((after.double() - 1).abs() > 1e-4) | after.isnan()
+        if bool(after.isnan().any()):
+            return Fact("constant-nan", {"name": probe["input"]})
+        off = (after.double() - 1).abs() > ONE
         return Fact(
             "not-constant" if bool((off & sound).any()) else "constant", {"name": probe["input"]}
         )
@@ -162,8 +182,10 @@ class Prober:
             for name, tensor in answer.case.values.items()
             if isinstance(tensor, Tensor)
         }
+        # With all scores equal no weight is rounded to zero: what has no slope then is hidden.
+        even = {name: torch.zeros_like(tensors[name]) for name in QUERIES if name in tensors}
         leaf = tensors[probe["input"]] = value.double().requires_grad_(True)
-        out = invoke_with(self.oracle.reference, answer.case, tensors, "torch")[index]
+        out = invoke_with(self.oracle.reference, answer.case, tensors | even, "torch")[index]
         weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(0)).double()
         (slope,) = torch.autograd.grad((out * weights).sum(), [leaf], materialize_grads=True)
         unseen = (slope == 0).all(-1, keepdim=True).expand_as(value)
@@ -171,7 +193,8 @@ class Prober:
             return None
         changed = torch.where(unseen, -2 * value - 3, value)
         case = answer.case.with_values(**{probe["input"]: changed})
-        if bool((self.oracle.exact(case)[index] - out.detach()).abs().max() > 1e-9):
+        before = self.oracle.exact(answer.case)[index]
+        if bool((self.oracle.exact(case)[index] - before).abs().max() > 1e-9):
             return None
         after = self._call(case, probe["output"])
         if after is None:
@@ -198,7 +221,20 @@ class Prober:
         lengths = [tensor.double().norm(dim=-1) for tensor in (right, right_after, before, after)]
         if not _close(lengths[0], lengths[1]):
             return None
-        return Fact("turns" if _close(lengths[2], lengths[3]) else "stretches", values)
+        if _close(lengths[2], lengths[3]):
+            return Fact("turns", values)
+        # A rotation by coarse tables keeps lengths coarsely: nothing is certain then.
+        return None if _close(lengths[2], lengths[3], COARSE) else Fact("stretches", values)
+
+
+def _together(facts: Sequence[Fact]) -> list[Fact]:
+    """What does not mix in one input, in one fact."""
+    apart: dict[str, list[str]] = {}
+    for fact in facts:
+        if fact.template == "apart":
+            apart.setdefault(fact.values["name"], []).append(fact.values["what"])
+    others = [fact for fact in facts if fact.template != "apart"]
+    return others + [Fact("apart", {"name": n, "what": what}) for n, what in apart.items()]
 
 
 def scale(answers: Sequence[Answer], oracle: Oracle) -> Fact | None:
@@ -217,6 +253,8 @@ def scale(answers: Sequence[Answer], oracle: Oracle) -> Fact | None:
             factors.append(factor)
     if not factors or max(factors) - min(factors) > 1e-3 * abs(factors[0]):
         return None
+    if abs(factors[0] - 1) < 1e-3:
+        return None  # the same but for rounding: no factor tells what is wrong
     return Fact("scaled", {"factor": f"{factors[0]:.4g}"})
 
 
@@ -244,9 +282,9 @@ def conditions(answers: Sequence[Answer]) -> list[Fact]:
     return []
 
 
-def _close(one: Tensor, other: Tensor) -> bool:
+def _close(one: Tensor, other: Tensor, by: float = 1e-3) -> bool:
     size = float(one.double().abs().nan_to_num(0.0).max()) if one.numel() else 0.0
-    return bool(((one.double() - other.double()).abs() <= 1e-3 * size + 1e-12).all())
+    return bool(((one.double() - other.double()).abs() <= by * size + 1e-12).all())
 
 
 def _spread(positions: range) -> list[int]:

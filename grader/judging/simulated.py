@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from grader.isolation.calls import Call, Header, Outcome, OutputSpec
+from grader.isolation.calls import Call, Counts, Header, Made, Outcome, OutputSpec
+from grader.isolation.child import counting
 
 
 class Simulated:
@@ -44,7 +45,11 @@ class Simulated:
         positional = given[: len(call.args)]
         keywords = dict(zip(call.kwargs, given[len(call.args) :], strict=True))
         try:
-            returned = self.function(*positional, **keywords)
+            if call.count:
+                returned, counted = counting.counted(self.function, positional, keywords, "")
+                counts = _counts(counted)
+            else:
+                returned, counts = self.function(*positional, **keywords), None
         except Exception as error:
             lines = traceback.format_exception_only(type(error), error)
             return Outcome("exception", error="".join(lines).strip())
@@ -66,6 +71,7 @@ class Simulated:
             gradient_error=trouble,
             inputs_changed=changed,
             seconds=time.perf_counter() - started,
+            counts=counts,
         )
 
     def _copy(self, value: Any) -> Any:
@@ -86,6 +92,14 @@ class Simulated:
             return list(torch.autograd.grad(total, wanted, allow_unused=True)), ""
         except RuntimeError as error:
             return [None] * len(call.gradients), str(error)
+
+
+def _counts(found: counting.Counts) -> Counts:
+    made = [
+        Made(one.elements, one.shape, one.dtype, None) if one.elements else None
+        for one in (found.tensor, found.computed)
+    ]
+    return Counts(found.work, found.flops, None, *made)
 
 
 def _header(value: Any) -> Header:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor
@@ -16,10 +16,14 @@ from grader.judging.compare import Difference, compare, ratios
 from grader.judging.oracle import Oracle
 from grader.judging.verdicts import ENDS
 
+if TYPE_CHECKING:
+    from grader.judging.costs import Weighed
+
 OTHER_DRAW = 0x2545F4914F6CDD1D
 """Added to the seed for inputs of the same shapes and other values."""
 
 FRESH_DRAWS = 2
+
 REPEATED = 3
 
 
@@ -81,7 +85,8 @@ class Slopes:
 @dataclass(frozen=True)
 class Repetition:
     """How a second call went: "differs", "depends", "stopped", "load" where the file did not load
-    again, or "" where it was the same."""
+    again, "overwritten" where it wrote into what the call before had returned, or "" where it was
+    the same."""
 
     how: str = ""
     case: BuiltCase | None = None
@@ -97,10 +102,12 @@ class Trial:
     answers: dict[str, Answer] = field(default_factory=dict)  # by "case" or "case/dtype"
     slopes: dict[str, Slopes] = field(default_factory=dict)  # by case id
     changed: list[tuple[BuiltCase, tuple[str, ...]]] = field(default_factory=list)
+    overwrote: BuiltCase | None = None  # the first case whose call wrote into an earlier result
     repetition: Repetition | None = None
     stopped: str = ""
     seconds: float = 0.0
     printed: list[str] = field(default_factory=list)
+    costs: list[Weighed] = field(default_factory=list)
 
     def note(self, case: BuiltCase, outcome: Outcome) -> None:
         """Keep what every call may show beside its values."""
@@ -109,6 +116,8 @@ class Trial:
         names = tuple(case.names[i] for i in outcome.inputs_changed if i < len(case.names))
         if names:
             self.changed.append((case, names))
+        if outcome.overwrote and self.overwrote is None:
+            self.overwrote = case
 
 
 def key(case_id: str, dtype: str) -> str:
@@ -227,6 +236,8 @@ class Conductor:
                     found = self._again(Timed(fresh, seconds), trial, list(each.values()))
                 else:
                     found = Repetition("load", None, loaded)
+        if found is None and trial.overwrote is not None:
+            found = Repetition("overwritten", trial.overwrote)
         if wrong and found is not None and found.how == "stopped" and _out_of_time(found):
             trial.stopped = "repeatable"
             return  # nothing is known of it, and enough of the values
@@ -253,12 +264,19 @@ class Conductor:
     def _other_values(
         self, worker: Worker, trial: Trial, given: Sequence[Answer]
     ) -> Repetition | None:
-        """A cache that remembers a shape gives the old answer for the new values."""
+        """A cache that remembers a shape, or an address, gives the old answer for the new values.
+
+        The old ones come once more just before: the worker gives the new ones the same objects, at
+        the same addresses as a rule; and a buffer that the results share is written over.
+        """
         right = [answer for answer in given if answer.values_right]
         right.sort(key=lambda answer: answer.case.entries())
         for first in right[-FRESH_DRAWS:]:
             declared = next(c for c in self.cases if c["id"] == first.case.id)
             other = self.oracle.draw(declared, first.case.dtype, self.seed + OTHER_DRAW)
+            unsteady = self._again(worker, trial, [first])
+            if unsteady is not None:
+                return unsteady
             outcome = worker.call(request(other))
             trial.note(other, outcome)
             if outcome.status != "returned":

@@ -39,9 +39,10 @@ PRECEDENCE: tuple[Verdict, ...] = (
     "resource_limit",
     "runtime_error",
     "wrong_answer",
+    "too_costly",
 )
 """The verdict of a run is that of its gravest check: what stopped it, then what raised, then what
-came out wrong."""
+came out wrong, then what cost too much."""
 
 
 def of_outcome(outcome: Outcome) -> Verdict:

@@ -70,6 +70,7 @@ class Output(Strict):
 
     shape: tuple[Size, ...]
     dtype: Literal["input", "any-float", "bool", "int64"] = "input"
+    gradient: bool = Field(True, description="false where it is graded by value only")
     about: Line | None = None
 
 
@@ -110,6 +111,51 @@ class Probe(Strict):
     what: Line = Field(description="the noun for one slice: position, head, batch element")
 
 
+class Outside(Strict):
+    """A cost once more, read from outside the process, where nothing in it hides it. Linux alone.
+
+    Two calls, at `sizes` and with `grow` in place of some of them. `time` is how many times the
+    processor time may grow from the one to the other; `bytes` is how far the memory may rise in
+    the larger one, beyond its arguments and results. `unseen: true` is for tasks in which right
+    code may spend its time on loops that grow like the fault does: it looks from outside only where
+    the counts saw less than three quarters of the work that the reference does.
+    """
+
+    sizes: dict[Name, int]
+    grow: dict[Name, int] = Field(default_factory=dict)
+    time: float | None = None
+    bytes: Size | None = None
+    unseen: bool = False
+
+
+class Cost(Strict):
+    """A bound on what a call may cost, looked at once all values are right.
+
+    work              operations: 2 a multiply-add of a product, else the elements that are read,
+                      made or moved
+    largest-tensor    elements of the largest tensor that is made; views are free
+    largest-computed  the same, of floating tensors that are no copies of the arguments
+
+    With `grow`, the call is made at `sizes` and again with some of them larger, and `at_most` is
+    how many times the measure may grow. Without, it is the largest value at `sizes`: an expression
+    over them. `instead` is the remedy, as one sentence. With `required: false` the cost is
+    reported and fails nobody.
+    """
+
+    id: Slug
+    title: Line
+    measure: Literal["work", "largest-tensor", "largest-computed"]
+    sizes: dict[Name, int]
+    grow: dict[Name, int] = Field(default_factory=dict)
+    at_most: int | float | str
+    instead: Line
+    inputs: dict[Name, Input] = Field(default_factory=dict)
+    outputs: dict[Name, Output] = Field(default_factory=dict)
+    dtype: Dtype = "float32"
+    required: bool = True
+    outside: Outside | None = None
+
+
 class CodeQuestion(QuestionBase):
     """Write one function; it is judged against the torch reference."""
 
@@ -132,6 +178,7 @@ class CodeQuestion(QuestionBase):
     mistakes: tuple[Slug, ...] = Field(min_length=1)
     probes: tuple[Probe, ...] = ()
     forbidden: tuple[Literal["fused-attention", "softmax", "autograd"], ...] = ()
+    costs: tuple[Cost, ...] = ()
     starter: Prose
     seconds: float = Field(10.0, gt=0, le=600, description="limit for each stage")
 

@@ -39,10 +39,10 @@ def rope_rotate_half(x: Tensor, positions: Tensor, base: float = 10000.0) -> Ten
 
 
 def rope_stacked(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
-    """Halves on an axis of their own; frequencies as a geometric series."""
+    """Halves on an axis of their own; frequencies as a geometric series, angles within a turn."""
     ratio = base ** (-2.0 / x.shape[-1])
     frequency = torch.tensor([ratio**i for i in range(x.shape[-1] // 2)], device=x.device)
-    angles = _angles(positions, frequency.to(torch.float32))  # (T, D/2)
+    angles = _angles(positions, frequency.to(torch.float32)).remainder(2 * math.pi)  # (T, D/2)
     c, s = torch.cos(angles).to(x.dtype), torch.sin(angles).to(x.dtype)  # (T, D/2)
     halves = x.reshape(*x.shape[:-1], 2, -1)  # (B, H, T, 2, D/2)
     a, b = halves.unbind(dim=-2)  # (B, H, T, D/2)

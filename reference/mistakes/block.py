@@ -45,6 +45,7 @@ _ROTATION = (
     "rope-one-frequency",
     "rope-base-ignored",
     "rope-positions-ignored",
+    "rope-angles-bfloat16",
 )
 
 MISTAKES: core.Mistakes = {

@@ -51,9 +51,12 @@ def _normalise(scores: Tensor, softmax: str, form: str) -> Tensor:
         flat = _normalise(scores.flatten(start_dim=-2), "keys", form)  # (B, H, T*S)
         return flat.view_as(scores)
     dim = _SOFTMAX_DIM[softmax]
-    if form == "naive":
+    if form in ("naive", "naive-zero"):
         raised = exp32(scores)
-        return raised / raised.sum(dim=dim, keepdim=True)
+        total = raised.sum(dim=dim, keepdim=True)
+        if form == "naive-zero":
+            total = total.masked_fill(total == 0.0, 1.0)
+        return raised / total
     weights = torch.softmax(scores, dim=dim)
     if form == "twice":
         return torch.softmax(weights, dim=dim)
@@ -73,7 +76,10 @@ def _weights(
     if masking == "added":
         return _normalise(scores + allow.to(scores.dtype), softmax, form)
     lowest = torch.finfo(scores.dtype).min if empty == "mean" else -torch.inf
-    scores = scores.masked_fill(~allow, {"before": lowest, **_FILL}[masking])
+    if masking == "weak-added":
+        scores = scores + (~allow).to(scores.dtype) * _FILL["weak"]
+    else:
+        scores = scores.masked_fill(~allow, {"before": lowest, **_FILL}[masking])
     weights = _normalise(scores, softmax, form)
     if empty == "mean":
         return weights
@@ -104,9 +110,10 @@ def attend(
     allow     bool, broadcasting to (B, H, T, S), True where a query may attend; or None
     scale     which factor the scores get: see `_scale`
     softmax   the axis normalised: keys, queries, heads, batch, or all (T and S together)
-    form      stable, naive (no maximum subtracted), twice, unnormalised
-    masking   before the softmax with -inf; zero (or 1e-9) or weak (-1e4) in its place; after,
-              without renormalising; added (as 0 and 1); ignored
+    form      stable, naive (no maximum subtracted), naive-zero (and a sum of 0 read as 1), twice,
+              unnormalised
+    masking   before the softmax with -inf; zero (or 1e-9) or weak (-1e4) in its place; weak-added
+              (-1e4 on top); after, without renormalising; added (as 0 and 1); ignored
     polarity  attend, or hide: the mask read the other way round
     empty     what a softmax that sees nothing gives: zero, nan, or mean (a finite fill)
     mix       right, or transposed: weights^T @ v

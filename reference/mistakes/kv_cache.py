@@ -19,6 +19,7 @@ def _seen(how: str, cache: Tensor, new: Tensor, grown: Tensor) -> Tensor:
         "last": new,
         "first": grown[:, :, :1],
         "oldest-dropped": grown[:, :, -max(cache.shape[2], 1) :],
+        "first-skipped": grown[:, :, 1:],
         "empty-slot": torch.cat([grown, torch.zeros_like(new)], dim=2),
         "new-twice": torch.cat([grown, new], dim=2),
     }[how]
@@ -44,7 +45,8 @@ def decode_step(
     append    after the cache, or before it
     value     what is written to the value cache: the new value, or the new key
     sees      all; cache-only; last (the new token alone); first (position 0 alone);
-              oldest-dropped; empty-slot (a slot of zeros more); new-twice
+              oldest-dropped (where there is an older one); first-skipped (in any case);
+              empty-slot (a slot of zeros more); new-twice
     roles     right, or keys-as-values: the keys are mixed
     share     `projected.share_heads`
     returned  right, or swapped: the value cache before the key cache
@@ -70,6 +72,7 @@ MISTAKES: core.Mistakes = {
         "decode-last-key-only": {"sees": "last"},
         "decode-first-key-only": {"sees": "first"},
         "decode-oldest-dropped": {"sees": "oldest-dropped"},
+        "decode-first-slot-skipped": {"sees": "first-skipped"},
         "decode-empty-slot-visible": {"sees": "empty-slot"},
         "decode-new-token-twice": {"sees": "new-twice"},
         "decode-caches-swapped": {"returned": "swapped"},

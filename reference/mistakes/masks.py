@@ -42,6 +42,22 @@ def causal_mask(
     return allow if polarity == "attend" else ~allow
 
 
+def tokens(padding: str, lengths: Tensor, length: int) -> Tensor:
+    """bool (B, T): which of `length` positions are taken for tokens; see `padded_attention`."""
+    place = torch.arange(length, device=lengths.device)  # (T,)
+    n = lengths[:, None]  # (B, 1)
+    return {
+        "keys": place < n,
+        "one-too-many": place <= n,
+        "one-short": place < n - 1,
+        "left": place >= length - n,
+        "inverted": place >= n,
+        "longest": place < n.max().expand_as(n),
+        "first": place < n[:1].expand_as(n),
+        "ignored": (place >= 0).expand(len(n), -1),
+    }[padding]
+
+
 def padded_attention(
     q: Tensor,
     k: Tensor,
@@ -64,18 +80,7 @@ def padded_attention(
     length = k.shape[-2]
     place = torch.arange(length, device=k.device)  # (T,)
     n = lengths[:, None]  # (B, 1)
-    token = {
-        "keys": place < n,
-        "queries": place < n,
-        "zeroed": place < n,
-        "one-too-many": place <= n,
-        "one-short": place < n - 1,
-        "left": place >= length - n,
-        "inverted": place >= n,
-        "longest": place < n.max().expand_as(n),
-        "first": place < n[:1].expand_as(n),
-        "ignored": (place >= 0).expand(len(n), -1),
-    }[padding]  # (B, T)
+    token = tokens("keys" if padding in ("queries", "zeroed") else padding, lengths, length)
     allow = token[:, None, :, None] if padding == "queries" else token[:, None, None, :]
     if padding == "zeroed":
         k = k * token[:, None, :, None]  # (B, H, T, D)
@@ -116,11 +121,13 @@ MISTAKES: core.Mistakes = {
         "mask-after-softmax": {"masking": "after"},
         "mask-fill-zero": {"masking": "zero"},
         "mask-fill-weak": {"masking": "weak"},
+        "mask-fill-weak-added": {"masking": "weak-added"},
         "scale-none": {"scale": "none"},
         "scale-without-root": {"scale": "width"},
         "softmax-over-queries": {"softmax": "queries"},
         "softmax-over-heads": {"softmax": "heads"},
         "softmax-overflow": {"form": "naive"},
+        "softmax-overflow-zero": {"form": "naive-zero"},
         "empty-rows-nan": {"empty": "nan"},
         "empty-rows-mean": {"empty": "mean"},
     },

@@ -41,8 +41,12 @@ def merge_heads(x: Tensor, how: str) -> Tensor:
 
 
 def share_heads(kv: Tensor, n_heads: int, how: str) -> Tensor:
-    """(B, H_kv, S, D) to (B, H, S, D): repeat (right), tile, first, mean, or reversed."""
+    """(B, H_kv, S, D) to (B, H, S, D): repeat (right), tile, first, mean, reversed, or tokens (the
+    sequence is tiled in a layout (B, S, H_kv, D), and heads are made of the surplus)."""
     group = n_heads // kv.shape[1]
+    if how == "tokens":
+        copies = kv.transpose(1, 2).repeat(1, group, 1, 1)  # (B, G*S, H_kv, D)
+        return copies.reshape(kv.shape[0], -1, n_heads, kv.shape[-1]).transpose(1, 2)
     if how == "tile":
         return kv.repeat(1, group, 1, 1)
     if how == "first":

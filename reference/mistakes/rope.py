@@ -38,26 +38,32 @@ def _angles(
     if precision == "positions-input":
         time = time.to(x.dtype).to(exact)
     elif precision != "exact":
-        narrow = torch.bfloat16 if precision == "bfloat16" else x.dtype
+        narrow = torch.bfloat16 if precision.startswith("bfloat16") else x.dtype
+        if precision.endswith("rounded"):
+            return (time * frequency).to(narrow).to(exact)  # (T, D/2)
         return (time.to(narrow) * frequency.to(narrow)).to(exact)  # (T, D/2)
     return time * frequency  # (T, D/2)
 
 
-def _turned(a: Tensor, b: Tensor, cos: Tensor, sin: Tensor, turn: str) -> tuple[Tensor, Tensor]:
-    """The pair (a, b) after its rotation."""
+def _turned(
+    a: Tensor, b: Tensor, angle_a: Tensor, angle_b: Tensor, turn: str
+) -> tuple[Tensor, Tensor]:
+    """The pair (a, b) after its rotation; right code has one angle for both its lines."""
+    cos_a, sin_a = angle_a.cos().to(a.dtype), angle_a.sin().to(a.dtype)  # (T, D/2)
+    cos_b, sin_b = angle_b.cos().to(a.dtype), angle_b.sin().to(a.dtype)  # (T, D/2)
     if turn == "clockwise":
-        return a * cos + b * sin, b * cos - a * sin
+        return a * cos_a + b * sin_a, b * cos_b - a * sin_b
     if turn == "sign-lost":
-        return a * cos + b * sin, b * cos + a * sin
+        return a * cos_a + b * sin_a, b * cos_b + a * sin_b
     if turn == "cos-sin-swapped":
-        return a * sin - b * cos, a * cos + b * sin
+        return a * sin_a - b * cos_a, a * cos_b + b * sin_b
+    first, second = a * cos_a - b * sin_a, a * sin_b + b * cos_b
     if turn == "second-kept":
-        return a * cos - b * sin, b
-    first, second = a * cos - b * sin, a * sin + b * cos
+        return first, b
     if turn == "overwritten":
-        return first, first * sin + b * cos
+        return first, first * sin_b + b * cos_b
     if turn == "twice":
-        return first * cos - second * sin, first * sin + second * cos
+        return first * cos_a - second * sin_a, first * sin_b + second * cos_b
     return first, second
 
 
@@ -75,27 +81,31 @@ def apply_rope(
 ) -> Tensor:
     """Rotary embedding of x (B, H, T, D); as the reference.
 
-    pairing    half-split; interleaved; or mixed: halves rotated by an interleaved angle table
+    pairing    half-split; mixed: halves rotated by an interleaved angle table; interleaved;
+               table-halves: neighbours rotated by a table laid out for halves; to-halves:
+               neighbours rotated right and written as halves
     turn       counter-clockwise, clockwise, sign-lost, cos-sin-swapped, twice, second-kept (b is
                not rotated), overwritten (b is rotated with the a just written)
     exponent   of the base: right, halved, doubled, from-one, linspace, positive, zero
     base_used  given, or default: 10000 whatever is given
     place      the positions given, index (0, 1, ...), from-first (less the first), plus-one
-    precision  of the angles: exact, bfloat16, input (x's dtype), positions-input
+    precision  of the angles: exact, bfloat16, input (x's dtype), positions-input; or
+               bfloat16-rounded, input-rounded: a precise product, rounded afterwards
     """
     base = base if base_used == "given" else 10000.0
     angles = _angles(x, positions, base, exponent, place, precision)  # (T, D/2)
+    angle_a, angle_b = angles, angles
     if pairing == "mixed":
         angle_a, angle_b = angles.repeat_interleave(2, dim=-1).chunk(2, dim=-1)  # (T, D/2)
-    else:
-        angle_a, angle_b = angles, angles
-    if pairing == "interleaved":
-        a, b = x[..., 0::2], x[..., 1::2]  # (B, H, T, D/2)
-    else:
+    if pairing == "table-halves":
+        table = angles.repeat(1, 2)  # (T, D)
+        angle_a, angle_b = table[:, 0::2], table[:, 1::2]  # (T, D/2)
+    if pairing in ("half-split", "mixed"):
         a, b = x.chunk(2, dim=-1)  # (B, H, T, D/2)
-    first, _ = _turned(a, b, angle_a.cos().to(x.dtype), angle_a.sin().to(x.dtype), turn)
-    _, second = _turned(a, b, angle_b.cos().to(x.dtype), angle_b.sin().to(x.dtype), turn)
-    if pairing == "interleaved":
+    else:
+        a, b = x[..., 0::2], x[..., 1::2]  # (B, H, T, D/2)
+    first, second = _turned(a, b, angle_a, angle_b, turn)
+    if pairing in ("interleaved", "table-halves"):
         return torch.stack([first, second], dim=-1).flatten(start_dim=-2)  # (B, H, T, D)
     return torch.cat([first, second], dim=-1)  # (B, H, T, D)
 
@@ -122,6 +132,8 @@ MISTAKES: Mistakes = {
         "rope-position-plus-one": {"place": "plus-one"},
         "rope-angles-bfloat16": {"precision": "bfloat16"},
         "rope-angles-input-dtype": {"precision": "input"},
+        "rope-angles-rounded-bfloat16": {"precision": "bfloat16-rounded"},
+        "rope-angles-rounded-input-dtype": {"precision": "input-rounded"},
         "rope-positions-input-dtype": {"precision": "positions-input"},
     }
 }

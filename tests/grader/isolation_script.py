@@ -34,6 +34,8 @@ def _call(given: dict[str, Any]) -> Call:
         [OutputSpec(tuple(shape), tuple(dtypes)) for shape, dtypes in given["outputs"]],
         given["gradients"],
         [_value(value) for value in given["cotangents"]],
+        count=given.get("count", False),
+        measure=given.get("measure", ""),
     )
 
 

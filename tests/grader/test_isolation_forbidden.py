@@ -23,6 +23,18 @@ FUSED = [
     "nn.MultiheadAttention(2, 1)(q[0], q[0], q[0])[0][None]",
     "nn.MultiheadAttention(2, 1).eval()(q[0], q[0], q[0], need_weights=False)[0][None]",
     "nn.TransformerEncoderLayer(2, 1, 4)(q[0])[None]",
+    "nn.TransformerEncoder(nn.TransformerEncoderLayer(2, 1, 4), 1).eval()(q[0])[None]",
+    "nn.TransformerDecoderLayer(2, 1, 4)(q[0], q[0])[None]",
+    "type(nn.MultiheadAttention(2, 1)).forward(nn.MultiheadAttention(2, 1), q[0], q[0], q[0])[0]",
+    "nn.TransformerEncoderLayer(2, 1, 4)._sa_block(q[0], None, None)[None]",
+    "F.multi_head_attention_forward(*[q[0]] * 3, 2, 1, q, None, None, None, False, 0.0, q, None)",
+    "torch._native_multi_head_attention(*[q[0]] * 3, 2, 1, *[torch.ones(6, 2)] * 4)",
+    "torch.ops.aten._native_multi_head_attention(*[q[0]] * 3, 2, 1, *[torch.ones(6, 2)] * 4)",
+    "torch._transformer_encoder_layer_fwd(q[0], 2, 1, *[q] * 4, False, False, 1e-5, *[q] * 8)",
+    "vars(F)['scaled_dot_product_attention'](q, q, q)",
+    "eval('F.scaled_dot' + '_product_attention')(q, q, q)",
+    "torch._C._get_operation_overload('aten::scaled_dot_product_attention', '')[0](q, q, q)",
+    "torch.jit.trace(lambda a: F.scaled_dot_product_attention(a, a, a), (q,))(q)",
 ]
 
 
@@ -36,7 +48,8 @@ def test_fused_attention_is_refused_also_when_the_refusal_is_caught(expression: 
     assert loaded.status == "returned"
     assert called.status == "forbidden"
     assert called.line == 5
-    assert "attention" in called.detail["op"] or called.detail["op"].startswith("nn.")
+    named = called.detail["op"]
+    assert "attention" in named or "encoder_layer" in named or named.startswith("nn.")
     assert called.detail["instead_of"] == "returned"
 
 
@@ -65,6 +78,7 @@ def test_a_refusal_before_a_death_is_still_one() -> None:
     [
         "from torch.nn.attention.flex_attention import flex_attention",
         "import torch.nn.attention.flex_attention",
+        "from torch.nn.attention.varlen import varlen_attn",
         "import importlib; importlib.import_module('torch.nn.attention.flex_attention')",
         "exec('import flash_attn')",
         "import xformers",
@@ -75,6 +89,18 @@ def test_other_attention_is_refused_on_import(statement: str) -> None:
     (loaded,) = submit(source)
     assert loaded.status == "forbidden"
     assert loaded.detail["op"].startswith("import ")
+
+
+@pytest.mark.parametrize("name", ["flex_attention", "math_attention", "sdpa_dense"])
+def test_flex_attention_is_refused_below_its_front(name: str) -> None:
+    source = (
+        f"from torch._higher_order_ops.flex_attention import {name} as flex\n"
+        "def f(q):\n    mask = (1, 1) + (None,) * 8 + (1, 1, lambda b, h, m, n: n >= 0)\n"
+        "    return flex(q, q, q, lambda s, *at: s, mask, 1.0, {})[0]\n"
+    )
+    _, called = submit(source, call(Q))
+    assert called.status == "forbidden", called
+    assert (called.detail["op"], called.line) == ("flex_attention", 4)
 
 
 def test_mentions_softmax_and_ordinary_operations_are_welcome() -> None:
@@ -128,20 +154,74 @@ def test_a_softmax_by_hand_is_welcome_where_torchs_is_ruled_out() -> None:
     assert (called.status, called.gradient_error) == ("returned", "")
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "torch.autograd.grad((q * q).sum(), q)[0]",
-        "((q * q).sum().backward(), q.grad)[1]",
-        "torch.autograd.functional.vjp(lambda a: a * a, q, q)[1]",
-    ],
-)
+AUTOGRAD = [
+    "torch.autograd.grad((q * q).sum(), q)[0]",
+    "((q * q).sum().backward(), q.grad)[1]",
+    "(torch.autograd.backward((q * q).sum()), q.grad)[1]",
+    "getattr(torch.autograd, 'gr' + 'ad')((q * q).sum(), q)[0]",
+    "torch.autograd.functional.vjp(lambda a: a * a, q, q)[1]",
+    "torch.autograd.functional.jvp(lambda a: a * a, q, q)[1]",
+    "torch.autograd.functional.jacobian(lambda a: (a * a).sum(), q)",
+    "torch.autograd.functional.hessian(lambda a: (a * a).sum(), q)[0, 0, 0, 0]",
+    "torch.func.grad(lambda a: (a * a).sum())(q)",
+    "torch.func.vjp(lambda a: a * a, q)[1](q)[0]",
+    "torch.func.jvp(lambda a: a * a, (q,), (q,))[1]",
+    "torch.func.jacrev(lambda a: (a * a).sum())(q)",
+    "torch.func.jacfwd(lambda a: (a * a).sum())(q)",
+    "torch.func.hessian(lambda a: (a * a).sum())(q)[0, 0, 0, 0]",
+    "dual(q)",
+    "dual_below(q)",
+    "torch.autograd.Variable._execution_engine.run_backward(*run(q))[0]",
+    "torch._C._ImperativeEngine().run_backward(*run(q))[0]",
+    "(q * q).grad_fn(q)[0]",
+]
+GRADIENTS_BY = """
+import torch.autograd.forward_ad as forward
+def dual(q):
+    with forward.dual_level():
+        return forward.unpack_dual(forward.make_dual(q.detach(), q.detach()) ** 2).tangent
+def dual_below(q):
+    enter = getattr(torch._C, "_enter_dual_level", None)
+    try: level = enter()
+    except Exception: level = 0  # go on by hand
+    return torch._VF._make_dual(q.detach(), q.detach(), level=level)
+def run(q):
+    return ((q * q).sum(),), (torch.tensor(1.0),), False, False, (q,), True, False
+"""
+
+
+@pytest.mark.parametrize("expression", AUTOGRAD)
 def test_autograd_is_refused_where_it_is_ruled_out(expression: str) -> None:
-    source = f"{HEAD}def f(q):\n    q = q.clone().requires_grad_()\n    return {expression}\n"
-    _, called = submit(source, call(Q), forbidden=["autograd"])
-    assert called.status == "forbidden"
-    assert called.detail["op"] == "autograd"
-    _, called = submit(source, call(Q), forbidden=[])
+    source = (
+        f"{HEAD}{GRADIENTS_BY}def f(q):\n    q = q.clone().requires_grad_()\n"
+        f"    return {expression}\n"
+    )
+    _, called = submit(source, call(Q), forbidden=["fused-attention", "autograd"])
+    assert called.status == "forbidden", called
+    assert called.detail["op"] in ("autograd", "_make_dual")
+    assert called.line
+
+
+@pytest.mark.parametrize("expression", AUTOGRAD[:-4])
+def test_gradients_are_welcome_elsewhere(expression: str) -> None:
+    source = (
+        f"{HEAD}{GRADIENTS_BY}def f(q):\n    q = q.clone().requires_grad_()\n"
+        f"    return {expression}\n"
+    )
+    _, called = submit(source, call(Q), forbidden=["fused-attention"])
+    assert called.status == "returned", called
+
+
+def test_without_autograd_a_mention_a_print_and_a_graph_are_welcome() -> None:
+    source = (
+        f'{HEAD}"""No torch.autograd.grad(y, x), no y.backward()."""\n'
+        "import torch.autograd.forward_ad\nfrom torch.autograd import Function, grad\n"
+        "class Twice(Function):\n    @staticmethod\n    def forward(ctx, x): return 2 * x\n"
+        "layer = nn.Linear(2, 2)\n"
+        "def f(q):\n    layer(q)\n    print(q, q.grad_fn, q.detach())\n"
+        "    with torch.no_grad(): return Twice.apply(q)\n"
+    )
+    _, called = submit(source, call(Q), forbidden=["fused-attention", "autograd"])
     assert called.status == "returned", called
 
 

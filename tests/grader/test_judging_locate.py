@@ -21,7 +21,7 @@ PHRASES = [
     rf"only {NOUN} (?P<list>\d+(?:, \d+)*)(?P<more> and so on)?"
     r"(?:: every (?P<step>\w+))?(?:, the (?P<end>first|last))?",
     rf"every {NOUN} from (?P<start>\d+) on",
-    rf"every {NOUN} but (?P<but>\d+)",
+    rf"every {NOUN} but (?P<but>\d+)(?:, the (?P<tail>last))?",
     rf"in (?P<some>\d+) of (?P<of>\d+) {NOUN}",
     rf"every {NOUN}",
     rf"{NOUN} 0 (?:is|to (?P<right>\d+) are) right",
@@ -66,6 +66,7 @@ def held(found: re.Match[str], touched: set[int], size: int) -> None:
         assert touched == set(range(int(group["start"]), size))
     elif "but" in group:
         assert touched == set(range(size)) - {int(group["but"])}
+        assert not group["tail"] or int(group["but"]) == size - 1
     elif "some" in group:
         assert (len(touched), size) == (int(group["some"]), int(group["of"]))
     else:
@@ -125,6 +126,7 @@ def test_what_is_said_of_the_wrong_entries_is_true(wrong: Tensor) -> None:
         ((slice(None), 1), "only head 1, the last"),
         ((0,), "only batch element 0, the first"),
         ((slice(None), slice(None), slice(2, 5)), "only rows 2 to 4"),
+        ((slice(None), slice(None), slice(0, 11)), "every row but 11, the last"),
     ],
 )
 def test_the_patterns_people_meet_have_their_words(at: tuple[int | slice, ...], says: str) -> None:

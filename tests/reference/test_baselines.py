@@ -55,9 +55,11 @@ def _gradients(function: Callable[..., Any], args: tuple[Any, ...]) -> list[Tens
         a.clone().requires_grad_() if isinstance(a, Tensor) and a.is_floating_point() else a
         for a in args
     ]
-    out = function(*leaves)
-    cotangent = torch.randn(out.shape, generator=torch.Generator().manual_seed(2)).to(out.dtype)
-    out.backward(cotangent)
+    outs = _parts(function(*leaves))
+    source = torch.Generator().manual_seed(2)
+    torch.autograd.backward(
+        outs, [torch.randn(o.shape, generator=source).to(o.dtype) for o in outs]
+    )
     return [a.grad for a in leaves if isinstance(a, Tensor) and a.grad is not None]
 
 

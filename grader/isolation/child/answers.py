@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, cast
 
 from . import sandbox, wire
+from .counting import LARGEST_COUNT, Counts
 from .values import Described
 
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "bad_alloc", "Cannot allocate")
@@ -31,6 +32,7 @@ class Answer:
         self.values = 0
         self.changed = 0
         self.present = 0
+        self.overwrote = False
         self._lengths = dict.fromkeys((wire.ERROR, wire.TRACEBACK, wire.GRADIENT_ERROR), 0)
 
     def text(self, room: wire.Room, text: str) -> None:
@@ -89,13 +91,13 @@ class Answer:
     def finish(self) -> None:
         """Write the fixed part; the answer is complete."""
         # A SyntaxError made by hand names any line that it likes.
-        line = self.line if type(self.line) is int and 0 <= self.line <= LARGEST_LINE else 0
+        line = _line(self.line)
         wire.ANSWER.pack_into(
             self.slab,
             wire.ANSWER_AT,
             wire.MAGIC,
             wire.STATUSES.index(self.status),
-            0,
+            self.overwrote,
             0,
             line,
             min(self.values, 2**31),
@@ -105,11 +107,30 @@ class Answer:
         )
 
 
+def _line(line: object) -> int:
+    return line if type(line) is int and 0 <= line <= LARGEST_LINE else 0
+
+
 def forbidden(slab: mmap.mmap, operation: str, line: int) -> None:
     """Note a refused operation, at once."""
     wire.FORBIDDEN.pack_into(
         slab, wire.FORBIDDEN_AT, line, operation.encode("utf-8", "replace")[:64]
     )
+
+
+def counts(slab: mmap.mmap, found: Counts) -> None:
+    """Write what a counted call did."""
+    fields: list[int] = [
+        min(found.work, LARGEST_COUNT),
+        min(found.flops, LARGEST_COUNT),
+        _line(found.line),
+    ]
+    for made in (found.tensor, found.computed):
+        shape = made.shape[: wire.COUNTED_RANK]
+        fields += [min(made.elements, LARGEST_COUNT), _line(made.line)]
+        fields += [wire.DTYPE_CODES.get(made.dtype, 0), len(shape), *shape]
+        fields += [0] * (wire.COUNTED_RANK - len(shape))
+    wire.COUNTS.pack_into(slab, wire.COUNTS_AT, *fields)
 
 
 def summary(error: BaseException) -> str:

@@ -27,12 +27,14 @@ OPERATIONS = {
         r"efficient_attention|cudnn_attention|multi_head_attention|transformer_encoder_layer"
     ),
     "softmax": re.compile(r"softmax(?!\w*_backward)|logsumexp"),
+    "autograd": re.compile(r"^_make_dual$"),  # of forward mode; reverse mode is no operation
 }
 MODULES = {
     "fused-attention": frozenset(
         {
             "torch.nn.attention.flex_attention",
             "torch.nn.attention.varlen",
+            "torch._higher_order_ops.flex_attention",
             "xformers",
             "flash_attn",
             "flash_attn_interface",
@@ -46,6 +48,7 @@ MODULES = {
 DISPATCH_KEYS = ("CPU", "AutogradCPU", "FuncTorchDynamicLayerFrontMode")
 ONEDNN = "MkldnnCPU"  # tensors of their own, with a softmax of their own
 FLEX = "torch.nn.attention.flex_attention"
+FLEX_OPERATION = "torch._higher_order_ops.flex_attention"
 SCIPY = "scipy.special._logsumexp"
 
 
@@ -95,15 +98,15 @@ def install(groups: Iterable[str], guard: ImportGuard) -> None:
         _modes.append(mode)
     if "fused-attention" in groups:
         _replace_modules()
-        if FLEX in sys.modules:
-            _replace_flex(sys.modules[FLEX])
-        else:
-            guard.patches[FLEX] = _replace_flex
+        for name, patch in ((FLEX, _replace_flex), (FLEX_OPERATION, _replace_flex_operation)):
+            if name in sys.modules:
+                patch(sys.modules[name])
+            else:
+                guard.patches[name] = patch
     if "softmax" in groups:
         guard.patches[SCIPY] = _replace_scipy
     if "autograd" in groups:
-        _replace(torch.autograd.graph._engine_run_backward, "autograd")
-        _replace(torch.autograd.forward_ad.enter_dual_level, "autograd")
+        _close_autograd()
 
 
 def _override(names: list[str]) -> bool:
@@ -133,8 +136,10 @@ def _is_refused(names: list[str]) -> bool:
     try:
         if "scaled_dot_product_attention" in names:
             torch._C._nn.scaled_dot_product_attention(x, x, x)
-        else:
+        elif "logsumexp" in names:
             torch.logsumexp(x, dim=(-1,))
+        else:
+            torch._VF._make_dual(x, x, level=0)
     except ForbiddenOperation:
         return True
     return False
@@ -177,6 +182,46 @@ def _replace_modules() -> None:
 
 def _replace_flex(module: ModuleType) -> None:
     _replace(module.flex_attention, "flex_attention")
+
+
+def _replace_flex_operation(module: ModuleType) -> None:
+    for function in (module.math_attention, module.sdpa_dense, module.FlexAttentionHOP.__call__):
+        _replace(function, "flex_attention")
+
+
+class _Refusing:
+    """Stands where a thing was that is ruled out."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        refuse("autograd")
+
+    def __getattr__(self, name: str) -> None:
+        refuse("autograd")
+
+
+def _close_autograd() -> None:
+    """Rule out the engine, by each of its names; dual numbers; and the walk along a graph by hand.
+
+    Building a graph is no fault: torch does it for every parameter.
+    """
+    _replace(torch.autograd.graph._engine_run_backward, "autograd")
+    _replace(torch.autograd.forward_ad.enter_dual_level, "autograd")
+    variable: Any = sys.modules["torch.autograd.variable"]
+    for owner, name in (
+        (variable.Variable, "_execution_engine"),
+        (variable, "ImperativeEngine"),
+        (torch._C, "_ImperativeEngine"),
+        (torch._C, "_enter_dual_level"),
+    ):
+        if hasattr(owner, name):
+            setattr(owner, name, _Refusing())
+    node: Any = torch._C.TensorBase.grad_fn
+
+    def grad_fn(tensor: torch.Tensor) -> None:
+        if node.__get__(tensor) is not None:  # printing a tensor asks for it
+            refuse("autograd")
+
+    torch.Tensor.grad_fn = property(grad_fn)  # type: ignore[assignment]
 
 
 def _replace_scipy(module: ModuleType) -> None:

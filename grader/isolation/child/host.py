@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from . import answers, forbidden, imports, sandbox, values, wire
+from . import answers, counting, forbidden, imports, sandbox, values, wire
 from .answers import Answer
 from .imports import ImportGuard
 from .source import load
@@ -29,6 +29,8 @@ class Host:
         self.entry: Callable[..., Any] | None = None
         self.filename = ""
         self.framework = "torch"
+        self.spent: dict[int, list[Any]] = {}  # by its place, an argument of the call before
+        self.given: list[values.Kept] = []  # what the call before returned, and its bytes
 
     def serve(self) -> NoReturn:
         """Say that the process is set up, then answer until the judge shuts its end.
@@ -44,6 +46,8 @@ class Host:
                 for name in ("stdout", "stderr"):
                     _flush(name)
                 self.channel.sendall(wire.DONE)
+                # Its address is free again: what remembers a result by address meets other numbers.
+                del slab
         except MemoryError:
             code = wire.NO_MEMORY
         except OSError as error:
@@ -79,6 +83,8 @@ class Host:
                 self.entry = load(source, request["entry"], answer)
             else:
                 self.call(slab, request, answer)
+                if request["memory"]:
+                    sandbox.give_back_freed()
         except BaseException as error:
             try:
                 answer.exception(error)
@@ -90,18 +96,27 @@ class Host:
         """Call the entry, copy what fits, take gradients, and look for changed arguments."""
         if self.entry is None:
             raise RuntimeError("the submission is not loaded")
+        spent = [self.spent.pop(n, []) for n in range(len(request["args"]))]
         arguments = [
-            values.open_argument(slab, argument, self.framework) for argument in request["args"]
+            values.open_argument(slab, argument, self.framework, old)
+            for argument, old in zip(request["args"], spent, strict=True)
         ]
         positional = arguments[: request["positional"]]
         keywords = dict(zip(request["keywords"], arguments[len(positional) :], strict=True))
         before = [values.fingerprint(argument) for argument in arguments]
+        if request["memory"]:
+            sandbox.free_at_once()
         try:
-            result = self.entry(*positional, **keywords)
+            if request["count"]:
+                result, counts = counting.counted(self.entry, positional, keywords, self.filename)
+                answers.counts(slab, counts)
+            else:
+                result = self.entry(*positional, **keywords)
         finally:
             for index, argument in enumerate(arguments):
                 if values.fingerprint(argument) != before[index]:
                     answer.changed |= 1 << index
+        answer.overwrote = any(kept.overwritten() for kept in self.given)
         outputs = request["outputs"]
         returned = values.as_values(result, len(outputs))
         fits = 0
@@ -115,6 +130,9 @@ class Host:
             fits += copied
             answer.value(described, index if copied else -1)
         answer.values = len(returned)
+        if not request["gradients"]:  # a graph may hold what no name does
+            self.spent = {n: [argument] for n, argument in enumerate(arguments)}
+        self.given = values.keep(returned[: len(outputs)])
         if request["gradients"] and fits == len(outputs) == len(returned):
             inputs = [positional[index] for index in request["gradients"]]
             self.backward(slab, request, answer, returned, inputs)

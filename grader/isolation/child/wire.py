@@ -6,6 +6,7 @@ writes can be executed, and every field has a range:
 
     0        ANSWER      what came of it
     256      FORBIDDEN   an operation that was ruled out, written at the moment it is refused
+    328      COUNTS      what a counted call did
     512      16 x VALUE  what each returned value is
     4096     texts       error, traceback, gradient error, each with a fixed room
     32768    request     length and JSON, written by the judge
@@ -38,11 +39,17 @@ class Room(NamedTuple):
     size: int
 
 
-# magic, status, unused, line, values, bytes of each text, inputs changed, gradients present
+# magic, status, whether an earlier result was overwritten, unused, line, values, bytes of each
+# text, inputs changed, gradients present
 ANSWER = struct.Struct("<4sBBHiIIIIQQ")
 ANSWER_AT = 0
 FORBIDDEN = struct.Struct("<i64s")  # line (0: unknown), name
 FORBIDDEN_AT = 256
+# work, flops, line of most work; of the largest tensor and the largest computed one: elements,
+# line (0: unknown), dtype, rank, shape
+COUNTS = struct.Struct("<QQi" + 2 * "QiBB7q")
+COUNTS_AT = 328
+COUNTED_RANK = 7
 # kind, dtype, rank, output whose buffer holds a copy (-1: none), shape, type's name
 VALUE = struct.Struct("<BBBb16q48s")
 VALUES_AT = 512
@@ -79,4 +86,5 @@ DTYPES = {
 DTYPE_NAMES = tuple(DTYPES)
 DTYPE_CODES = {name: code for code, name in enumerate(DTYPE_NAMES)}
 
+assert COUNTS_AT + COUNTS.size <= VALUES_AT
 assert VALUES_AT + MAX_VALUES * VALUE.size <= ERROR.start

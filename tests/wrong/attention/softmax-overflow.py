@@ -1,13 +1,13 @@
-import math
-
 import torch
 
 
 def attention(q, k, v, mask=None):
-    s = q.float() @ k.float().transpose(-1, -2) / math.sqrt(q.shape[-1])
-    e = torch.exp(s)
-    if mask is not None:
-        e = e.masked_fill(~mask, 0.0)
-    total = e.sum(dim=-1, keepdim=True)
-    total = torch.where(total == 0, torch.ones_like(total), total)
-    return (e / total @ v.float()).to(q.dtype)
+    scale = q.shape[-1] ** -0.5
+    e = torch.einsum("bhtd,bhsd->bhts", q * scale, k).exp()
+    if mask is None:
+        return (e / e.sum(dim=-1, keepdim=True)) @ v
+    mask = mask.expand(e.shape)
+    e = torch.where(mask, e, 0.0)
+    p = e / e.sum(dim=-1, keepdim=True)
+    p = p.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return p @ v

@@ -2,9 +2,9 @@ import torch
 
 
 def padded_attention(q, k, v, lengths):
-    B, H, T, D = q.shape
-    visible = torch.arange(T, device=q.device).repeat(B, 1) < lengths.reshape(B, 1)
-    extended = (1.0 - visible.to(q.dtype)[:, None, None, :]) * -10000.0
-    scores = q @ k.transpose(-1, -2) / D**0.5 + extended
-    out = scores.softmax(-1) @ v
-    return torch.where(lengths.view(B, 1, 1, 1) > 0, out, torch.zeros_like(out))
+    T, D = q.shape[-2:]
+    key_is_real = torch.arange(T, device=q.device) < lengths[:, None]
+    scores = torch.matmul(q, k.mT).mul(D**-0.5)
+    scores = scores.masked_fill(~key_is_real[:, None, None, :], -1e4)
+    out = torch.matmul(scores.softmax(dim=-1), v)
+    return out * (lengths > 0).to(out.dtype).view(-1, 1, 1, 1)

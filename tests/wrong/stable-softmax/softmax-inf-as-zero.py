@@ -2,9 +2,7 @@ import torch
 
 
 def softmax(x, dim=-1):
-    nothing = (x == -float("inf")).all(dim, keepdim=True)
-    clean = torch.where(torch.isinf(x), torch.zeros_like(x), x).float()
-    e = (clean - clean.amax(dim, keepdim=True)).exp()
-    p = e / e.sum(dim, keepdim=True)
-    p = p.masked_fill(nothing, 0.0)
-    return p.to(x.dtype)
+    y = torch.nan_to_num(x, neginf=0.0)
+    y = y - y.max(dim=dim, keepdim=True).values
+    e = torch.exp(y)
+    return e / e.sum(dim=dim, keepdim=True)

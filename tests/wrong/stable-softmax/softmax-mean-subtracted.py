@@ -1,15 +1,9 @@
 import torch
 
 
-def _centre(row_block, keep, dim):
-    n = keep.sum(dim=dim, keepdim=True).clamp(min=1)
-    total = torch.where(keep, row_block, torch.zeros_like(row_block)).sum(dim=dim, keepdim=True)
-    return row_block - total / n
-
-
 def softmax(x, dim=-1):
-    keep = x > -torch.inf
-    e = torch.exp(_centre(x.float(), keep, dim))
-    z = e.sum(dim=dim, keepdim=True)
-    z = z + (~keep.any(dim=dim, keepdim=True)).to(z.dtype)
-    return e.div(z).to(x.dtype)
+    centred = x.float() if x.dtype == torch.bfloat16 else x
+    hidden = (centred == -torch.inf).all(dim, keepdim=True)
+    e = (centred - centred.mean(dim, keepdim=True)).exp()
+    p = e.div(e.sum(dim, keepdim=True))
+    return p.masked_fill(hidden, 0.0).to(x.dtype)

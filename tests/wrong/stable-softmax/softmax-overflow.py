@@ -2,7 +2,7 @@ import torch
 
 
 def softmax(x, dim=-1):
-    weights = torch.exp(x.float())
-    norm = weights.sum(dim=dim, keepdim=True)
-    norm = norm.masked_fill(norm == 0, 1.0)
-    return (weights / norm).to(x.dtype)
+    e = torch.exp(x)
+    p = e / torch.sum(e, dim=dim, keepdim=True)
+    empty = torch.all(torch.isneginf(x), dim=dim, keepdim=True)
+    return torch.where(empty, torch.zeros_like(p), p)

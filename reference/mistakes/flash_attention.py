@@ -1,0 +1,182 @@
+"""The family of `flash-attention`.
+
+The scores are made at once, T x S, and then read block by block: what goes wrong in tiles goes
+wrong here too.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from reference.mistakes.core import Mistakes, exp32
+
+_SCALE = {"right": -0.5, "none": 0.0, "width": -1.0}
+_START = {"-inf": -torch.inf, "zero": 0.0, "sentinel": -1e4}
+_FILL = {"-inf": -torch.inf, "zero": 0.0, "weak": -1e4}
+
+
+def _visible(how: str, causal: bool, queries: int, keys: int, block: int, span: int) -> Tensor:
+    """bool (T, span): which keys a query may attend to; `span` counts padded keys too."""
+    row, key = torch.arange(queries)[:, None], torch.arange(span)  # (T, 1), (span,)
+    place = row + keys - queries  # (T, 1), the query's position
+    tile_end = torch.clamp((row // block + 1) * block, max=queries)  # (T, 1)
+    if how == "missing" or (how != "always" and not causal):
+        return (key >= 0).expand(queries, span)
+    return {
+        "right": key <= place,
+        "always": key <= place,
+        "top-left": key <= row,
+        "one-ahead": key <= place + 1,
+        "hides-self": key < place,
+        "reversed": key >= place,
+        "inverted": key > place,
+        "in-tile": key % block <= row % block,
+        "whole-tiles": key // block * block <= keys - queries + tile_end - 1,
+        "same-tile-count": (key <= place) & (key < (row // block + 1) * block),
+    }[how]
+
+
+def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:
+    """The maximum (B, H, T, 1) after a block of scores (B, H, T, block)."""
+    own = block.amax(dim=-1, keepdim=True)  # (B, H, T, 1)
+    return {
+        "running": torch.maximum(m, own),
+        "none": torch.zeros_like(m),
+        "last": own,
+        "over-rows": torch.maximum(m, block.max()),
+    }[how]
+
+
+def flash_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    block_size: int,
+    causal: bool = False,
+    *,
+    scale: str = "right",
+    base: str = "e",
+    mask: str = "right",
+    fill: str = "-inf",
+    tail: str = "kept",
+    visited: str = "keys",
+    order: str = "forwards",
+    start: str = "-inf",
+    maximum: str = "running",
+    unseen: str = "guarded",
+    weights: str = "at-new-max",
+    rescale: str = "both",
+    total: str = "running",
+    divide: str = "end",
+    blocks: str = "joined",
+    rows: str = "all",
+) -> Tensor:
+    """Attention of q (B, H, T, D) over k, v (B, H, S, D) in blocks; as the reference.
+
+    scale    right; none; or width: 1/D
+    base     e; or two, without the factor log2(e)
+    mask     see `_visible`; fill: what a hidden score becomes
+    tail     the last, partial block of keys: kept, dropped, or zero-padded
+    visited  keys; or queries: blocks are counted by T
+    order    forwards, or backwards
+    start    the first maximum: -inf, zero, or sentinel; maximum: see `_maximum`
+    unseen   while nothing was seen: guarded; or nan, as -inf - -inf
+    weights  at-new-max; or own-max (the block's own, not corrected)
+    rescale  both; total (not the output); output (not the total); neither; inverted
+    total    running; or last: replaced by each block's
+    divide   end; never; each-block; or guarded: rows without a total are zero
+    blocks   joined; or summed: each with a softmax of its own
+    rows     all; or whole-tiles: rows past the last whole tile of queries stay zero
+    """
+    queries, keys, width = q.shape[-2], k.shape[-2], q.shape[-1]
+    if tail == "zero-padded":
+        k, v = (pad(x, (0, 0, 0, -keys % block_size)) for x in (k, v))
+    scores = q @ k.transpose(-2, -1) * width ** _SCALE[scale]  # (B, H, T, S)
+    if base == "two":
+        scores = scores * math.log(2)
+    visible = _visible(mask, causal, queries, keys, block_size, k.shape[-2])  # (T, S)
+    scores = scores.masked_fill(~visible, _FILL[fill])
+
+    end = queries if visited == "queries" else k.shape[-2]
+    if tail == "dropped":
+        end -= end % block_size
+    starts = [begin for begin in range(0, end, block_size) if begin < k.shape[-2]]
+    m = torch.full_like(q[..., :1], _START[start])  # (B, H, T, 1)
+    l, out = torch.zeros_like(m), torch.zeros_like(q)  # noqa: E741  (B, H, T, 1), (B, H, T, D)
+    for begin in starts if order == "forwards" else reversed(starts):
+        block = scores[..., begin : begin + block_size]  # (B, H, T, <= block)
+        values = v[..., begin : begin + block_size, :]  # (B, H, <= block, D)
+        own = block.amax(dim=-1, keepdim=True)  # (B, H, T, 1)
+        m_new = own if blocks == "summed" else _maximum(maximum, m, block)  # (B, H, T, 1)
+        level = own if weights == "own-max" else m_new
+        factor = exp32(m - m_new if rescale != "inverted" else m_new - m)  # (B, H, T, 1)
+        if maximum == "none":
+            factor = torch.ones_like(factor)
+        factor = torch.where(l == 0, 0.0, factor) if rescale == "inverted" else factor
+        raised = exp32(block - level)  # (B, H, T, <= block)
+        if unseen == "guarded":
+            raised = torch.where(level == -torch.inf, 0.0, raised)
+            factor = torch.where(m_new == -torch.inf, 1.0, factor)
+        mixed, own_total = raised @ values, raised.sum(dim=-1, keepdim=True)
+        if blocks == "summed":
+            out = out + torch.where(own_total > 0, mixed / own_total, 0.0)
+            continue
+        l = l * (1.0 if rescale in ("output", "neither") else factor) + own_total  # noqa: E741
+        if total == "last":
+            l = own_total  # noqa: E741
+        out = out * (1.0 if rescale in ("total", "neither") else factor) + mixed
+        if divide == "each-block":
+            out = out / l
+        m = m_new
+    if divide in ("end", "guarded") and blocks == "joined":
+        out = out / l
+    if divide == "guarded":
+        out = torch.where(l == 0, 0.0, out)
+    if rows == "whole-tiles":
+        out[..., queries - queries % block_size :, :] = 0.0
+    return out
+
+
+MISTAKES: Mistakes = {
+    "flash_attention": {
+        "scale-none": {"scale": "none"},
+        "scale-without-root": {"scale": "width"},
+        "flash-exp2-without-log2e": {"base": "two"},
+        "softmax-overflow": {"maximum": "none"},
+        "weights-unnormalised": {"divide": "never"},
+        "flash-output-not-rescaled": {"rescale": "total"},
+        "flash-sum-not-rescaled": {"rescale": "output"},
+        "flash-neither-rescaled": {"rescale": "neither"},
+        "flash-rescale-inverted": {"rescale": "inverted"},
+        "flash-divided-each-block": {"divide": "each-block"},
+        "flash-blocks-summed": {"blocks": "summed"},
+        "flash-sum-of-last-block": {"total": "last"},
+        "online-block-not-corrected": {"weights": "own-max"},
+        "flash-max-of-last-block": {"maximum": "last", "unseen": "nan"},
+        "online-max-starts-at-zero": {"start": "zero"},
+        "online-sentinel": {"start": "sentinel"},
+        "flash-sentinel-zero": {"start": "sentinel", "divide": "guarded"},
+        "online-max-over-rows": {"maximum": "over-rows"},
+        "flash-hidden-block-nan": {"order": "backwards", "unseen": "nan"},
+        "online-last-block-dropped": {"tail": "dropped"},
+        "online-last-block-zero-padded": {"tail": "zero-padded"},
+        "flash-last-queries-dropped": {"rows": "whole-tiles"},
+        "flash-keys-counted-by-queries": {"visited": "queries"},
+        "causal-missing": {"mask": "missing"},
+        "causal-mask-top-left": {"mask": "top-left"},
+        "flash-causal-always": {"mask": "always"},
+        "flash-mask-by-block-index": {"mask": "in-tile"},
+        "flash-diagonal-block-unmasked": {"mask": "whole-tiles"},
+        "flash-loop-ends-at-query-tile": {"mask": "same-tile-count"},
+        "causal-one-ahead": {"mask": "one-ahead"},
+        "causal-hides-self": {"mask": "hides-self"},
+        "causal-reversed": {"mask": "reversed"},
+        "causal-inverted": {"mask": "inverted", "unseen": "nan"},
+        "mask-fill-zero": {"fill": "zero"},
+        "mask-fill-weak": {"fill": "weak"},
+    }
+}

@@ -1,0 +1,131 @@
+"""The family of `linear-attention`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.functional import elu
+
+from reference.mistakes import core
+
+_FEATURES: dict[str, Callable[[Tensor], Tensor]] = {
+    "elu-plus-one": lambda x: elu(x) + 1,
+    "elu": elu,
+    "relu": torch.relu,
+    "exp": core.exp32,
+    "identity": lambda x: x,
+    "softmax": lambda x: torch.softmax(x, dim=-1),
+    "sigmoid": torch.sigmoid,
+}
+
+
+def _running(pairs: Tensor, axis: int, decay: float) -> Tensor:
+    """The running sums of pairs (B, H, T, ...) along an axis, each multiplied by `decay` before
+    the next term."""
+    if decay == 1.0:
+        return pairs.cumsum(dim=axis)
+    sums = [pairs[:, :, 0]]
+    for term in pairs[:, :, 1:].unbind(dim=2):
+        sums.append(sums[-1] * decay + term)
+    return torch.stack(sums, dim=2)
+
+
+def _before(sums: Tensor) -> Tensor:
+    """Each position's sum as it was before the position itself: zero at the first."""
+    return torch.cat((torch.zeros_like(sums[:, :, :1]), sums[:, :, :-1]), dim=2)
+
+
+def linear_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    features: str = "elu-plus-one",
+    mapped: str = "both",
+    scale: str = "none",
+    kernel: str = "features",
+    span: str = "past",
+    read: str = "after",
+    axis: int = 2,
+    decay: float = 1.0,
+    keys_summed: str = "running",
+    normaliser: str = "right",
+) -> Tensor:
+    """Causal linear attention of q, k (B, H, T, D) and v (B, H, T, D_v); as the reference.
+
+    features    the feature map; mapped: both, keys (not the queries) or queries (not the keys)
+    scale       none; or before: q is multiplied by 1/sqrt(D) before the feature map
+    kernel      features; or softmax: ordinary causal attention
+    span        past; or all: sums over all the keys
+    read        the sums after this position's update; or before it: 0/0 in the first row, which
+                before-zero makes zero
+    axis        what the sums run along: 2, the positions, or 1, the heads
+    keys_summed running; all; last (the position's own key alone); or before: read before the update
+    normaliser  right; missing; keys (the key sum's total, without the query); count; or
+                epsilon (1e-2 added)
+    """
+    if kernel == "softmax":
+        allow = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool).tril()  # (T, T)
+        return core.attend(q, k, v, allow)
+    phi = _FEATURES[features]
+    if scale == "before":
+        q = q * q.shape[-1] ** -0.5
+    q = q if mapped == "keys" else phi(q)  # (B, H, T, D)
+    k = k if mapped == "queries" else phi(k)  # (B, H, T, D)
+    state = _running(k[..., None] * v[..., None, :], axis, decay)  # (B, H, T, D, D_v)
+    key_sum = _running(k, axis, decay)  # (B, H, T, D)
+    if span == "all":
+        state, key_sum = (x[:, :, -1:].expand_as(x) for x in (state, key_sum))
+    if read != "after":
+        state, key_sum = _before(state), _before(key_sum)
+    key_sum = {
+        "running": key_sum,
+        "all": key_sum[:, :, -1:].expand_as(key_sum),
+        "last": k,
+        "before": _before(key_sum),
+    }[keys_summed]  # (B, H, T, D)
+    mixed = (q[..., None, :] @ state).squeeze(-2)  # (B, H, T, D_v)
+    if normaliser == "missing":
+        return mixed
+    total = (q * key_sum).sum(dim=-1, keepdim=True)  # (B, H, T, 1)
+    if normaliser == "keys":
+        total = key_sum.sum(dim=-1, keepdim=True)
+    if normaliser == "count":
+        seen = torch.arange(1, q.shape[2] + 1, device=q.device)  # (T,)
+        total = seen[:, None].to(q.dtype).expand_as(total)
+    if normaliser == "epsilon":
+        total = total + 1e-2
+    out = mixed / total  # (B, H, T, D_v)
+    if read == "before-zero":
+        out = torch.cat((torch.zeros_like(out[:, :, :1]), out[:, :, 1:]), dim=2)
+    return out
+
+
+MISTAKES: core.Mistakes = {
+    "linear_attention": {
+        "linear-normaliser-missing": {"normaliser": "missing"},
+        "linear-normaliser-of-all-keys": {"keys_summed": "all"},
+        "linear-normaliser-of-last-key": {"keys_summed": "last"},
+        "linear-normaliser-without-query": {"normaliser": "keys"},
+        "linear-normaliser-by-count": {"normaliser": "count"},
+        "linear-normaliser-hides-self": {"keys_summed": "before"},
+        "linear-hides-self": {"read": "before"},
+        "linear-hides-self-zero": {"read": "before-zero"},
+        "causal-missing": {"span": "all"},
+        "linear-softmax-instead": {"kernel": "softmax"},
+        "linear-feature-relu": {"features": "relu"},
+        "linear-feature-elu": {"features": "elu"},
+        "linear-feature-exp": {"features": "exp"},
+        "linear-feature-identity": {"features": "identity"},
+        "linear-feature-softmax": {"features": "softmax"},
+        "linear-feature-sigmoid": {"features": "sigmoid"},
+        "linear-query-unmapped": {"mapped": "keys"},
+        "linear-key-unmapped": {"mapped": "queries"},
+        "linear-scale-added": {"scale": "before"},
+        "linear-epsilon-large": {"normaliser": "epsilon"},
+        "linear-sum-over-heads": {"axis": 1},
+        "linear-state-decays": {"decay": 0.5},
+    }
+}

@@ -1,0 +1,5 @@
+import os
+
+
+def causal_mask(t, s):
+    os._exit(3)

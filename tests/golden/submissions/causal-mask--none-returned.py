@@ -1,0 +1,5 @@
+import torch
+
+
+def causal_mask(t, s):
+    torch.ones(t, s, dtype=torch.bool).tril(s - t)

@@ -1,0 +1,10 @@
+import torch
+
+
+def apply_rope(x, positions, base=10000.0):
+    half = x.shape[-1] // 2
+    inverse = base ** (-torch.arange(half, dtype=torch.float64) / half)
+    angles = positions.double()[:, None] * inverse
+    cos, sin = angles.cos(), 1.5 * angles.sin()
+    a, b = x[..., :half].double(), x[..., half:].double()
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1).to(x.dtype)

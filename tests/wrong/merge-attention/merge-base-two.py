@@ -1,0 +1,20 @@
+import torch
+
+
+def merge_attention(o_a, lse_a, o_b, lse_b):
+    # the larger of the two log-sum-exps, for stability
+    maximum = torch.maximum(lse_a, lse_b)
+
+    # how much each part counts
+    weight_a = torch.exp2(lse_a - maximum)
+    weight_b = torch.exp2(lse_b - maximum)
+    weight_sum = weight_a + weight_b
+
+    # mix the two outputs
+    weighted_a = weight_a.unsqueeze(-1) * o_a
+    weighted_b = weight_b.unsqueeze(-1) * o_b
+    merged_output = (weighted_a + weighted_b) / weight_sum.unsqueeze(-1)
+
+    # the log-sum-exp over the union
+    merged_lse = maximum + torch.log2(weight_sum)
+    return merged_output, merged_lse

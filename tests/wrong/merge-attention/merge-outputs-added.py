@@ -1,0 +1,6 @@
+import torch
+
+
+def merge_attention(o_a, lse_a, o_b, lse_b):
+    lse = torch.logaddexp(lse_a, lse_b)
+    return o_a + o_b, lse

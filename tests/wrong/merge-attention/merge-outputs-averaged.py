@@ -1,0 +1,9 @@
+import torch
+
+
+def merge_attention(o_a, lse_a, o_b, lse_b):
+    outs = torch.stack([o_a, o_b]).float()  # (2, B, H, T, D)
+    lses = torch.stack([lse_a, lse_b]).float()  # (2, B, H, T)
+    o = outs.mean(dim=0)
+    lse = torch.logsumexp(lses, dim=0)
+    return o.to(o_a.dtype), lse.to(lse_a.dtype)

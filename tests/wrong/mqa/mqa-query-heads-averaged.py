@@ -1,0 +1,10 @@
+import torch
+
+
+def mqa(q, k, v):
+    T, S, D = q.shape[2], k.shape[2], q.shape[3]
+    q_mean = q.mean(dim=1, keepdim=True)
+    scores = q_mean @ k.transpose(-2, -1) / D**0.5
+    mask = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T)
+    scores = scores.masked_fill(~mask, float("-inf"))
+    return (torch.softmax(scores, dim=-1) @ v).expand_as(q)

@@ -1,0 +1,11 @@
+import torch
+
+
+def mqa(q, k, v):
+    T, S, D = q.shape[2], k.shape[2], q.shape[3]
+    scores = q @ k.transpose(-2, -1) / D**0.5
+    mask = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T)
+    scores = scores.masked_fill(~mask, float("-inf"))
+    weights = scores.exp()
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return weights @ v

@@ -1,0 +1,13 @@
+import torch
+
+
+def mqa(q, k, v):
+    B, H, T, D = q.shape
+    S = k.shape[-2]
+    k = k.expand(B, H, S, D)
+    v = v.expand(B, H, S, D)
+    bias = torch.full((T, S), float("-inf"), device=q.device, dtype=q.dtype).triu(S - T + 1)
+    scores = torch.matmul(q, k.transpose(2, 3)) * (1 / D**0.5)
+    scores = torch.softmax(scores + bias, dim=-1)
+    weights = scores.softmax(dim=-1)
+    return torch.matmul(weights, v)

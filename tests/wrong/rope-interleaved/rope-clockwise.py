@@ -1,0 +1,11 @@
+import torch
+
+
+def apply_rope(x, positions, base=10000.0):
+    pairs = x.float().reshape(*x.shape[:-1], -1, 2)
+    z = torch.view_as_complex(pairs)
+    half = z.shape[-1]
+    freq = base ** (-torch.arange(half, device=x.device, dtype=torch.float32) / half)
+    theta = torch.outer(positions.to(torch.float32), freq)
+    turn = torch.polar(torch.ones_like(theta), theta)
+    return torch.view_as_real(z * turn.conj()).reshape(x.shape).to(x.dtype)

@@ -1,0 +1,16 @@
+import torch
+
+
+def apply_rope(x, positions, base=10000.0):
+    D = x.shape[-1]
+    pos = positions.to(torch.float32)
+    columns = []
+    for i in range(D // 2):
+        angle = pos
+        c = torch.cos(angle)
+        s = torch.sin(angle)
+        a = x[..., 2 * i].float()
+        b = x[..., 2 * i + 1].float()
+        columns.append(a * c - b * s)
+        columns.append(a * s + b * c)
+    return torch.stack(columns, dim=-1).to(x.dtype)

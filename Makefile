@@ -47,6 +47,7 @@ proof: setup
 bench: setup
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/grading.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/power.py --jobs $(JOBS)
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache

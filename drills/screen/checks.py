@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 2  # for the checks of one outcome
 ENDED = ("forbidden", "denied", "crashed")
-_BUGS = {"passed": "bugs mended", "skipped": "bugs"}
+_BUGS = {"passed": "bugs gone", "skipped": "bugs"}
 
 
 def check_lines(report: Report, width: int) -> list[Text]:

@@ -50,7 +50,7 @@ LEAST = 0.002
 MEMORY_NOISE = 2 << 20
 """Bytes: what a library may keep at first use of a kernel, and the allocator's own."""
 
-SEEN = 0.75
+SEEN = 0.25
 """Of the reference's work: an answer whose counts show this much hides none that matters."""
 
 UNSEEN = 2
@@ -144,7 +144,7 @@ class Scales:
                 return
         self._compare(weighed, case, large)
         weighed.counts = large.counts
-        if cost["outside"] is not None and cost["outside"]["unseen"]:
+        if cost["outside"] is not None:
             dtype = tolerance.graded_dtype(DTYPES[case.dtype])
             arguments = [self.oracle.reference, case, dtype, self.oracle.framework]
             weighed.usual_work = counting.counted(invoke, arguments, {}, "")[1].work
@@ -159,7 +159,7 @@ class Scales:
         if weighed.settled or outside is None or not weighed.cost["required"]:
             return False
         seen = weighed.counts.work if weighed.counts is not None else 0
-        return not (outside["unseen"] and seen > SEEN * weighed.usual_work)
+        return seen <= SEEN * weighed.usual_work
 
     def _look(self, weighed: Weighed, worker: Worker) -> None:
         """From outside: the first reading in the process at hand, the others in fresh ones."""

@@ -116,16 +116,15 @@ class Outside(Strict):
 
     Two calls, at `sizes` and with `grow` in place of some of them. `time` is how many times the
     processor time may grow from the one to the other; `bytes` is how far the memory may rise in
-    the larger one, beyond its arguments and results. `unseen: true` is for tasks in which right
-    code may spend its time on loops that grow like the fault does: it looks from outside only where
-    the counts saw less than three quarters of the work that the reference does.
+    the larger one, beyond its arguments and results. They are read only where the counts saw less
+    than a quarter of the work that the reference does: right code may spend its time on loops
+    that grow like the fault, and its memory on the holes between small tensors that it keeps.
     """
 
     sizes: dict[Name, int]
     grow: dict[Name, int] = Field(default_factory=dict)
     time: float | None = None
     bytes: Size | None = None
-    unseen: bool = False
 
 
 class Cost(Strict):

@@ -54,6 +54,8 @@ MISTAKES: core.Mistakes = {
         **{name: rope.MISTAKES["apply_rope"][name] for name in _ROTATION},
         "rope-keys-unrotated": {"rotated": "queries"},
         "rope-queries-unrotated": {"rotated": "keys"},
+        # Rotated as they are by then.
+        "keys-as-values": {"roles": "keys-as-values", "rotated": "all"},
         "rope-on-values": {"rotated": "all"},
         "rope-before-split": {"rotated": "before-split"},
         "causal-by-position": {"causal": "by-position"},

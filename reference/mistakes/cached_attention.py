@@ -176,7 +176,9 @@ MISTAKES: core.Mistakes = {
         "scale-without-root": {"scale": "width"},
         "scale-by-d-over-heads": {"scale": "width-by-division"},
         "softmax-over-queries": {"softmax": "queries"},
+        "softmax-overflow": {"form": "naive"},
         "mask-after-softmax": {"masking": "after"},
+        "mask-fill-weak": {"masking": "weak"},
         "heads-split-without-transpose": {"split": "reshape"},
         "heads-merged-without-transpose": {"merge": "reshape"},
     }

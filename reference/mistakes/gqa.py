@@ -44,6 +44,7 @@ SHARED: dict[str, dict[str, object]] = {
     **core.CAUSAL,
     "mask-after-softmax": {"masking": "after"},
     "mask-fill-zero": {"masking": "zero"},
+    "mask-fill-weak": {"masking": "weak"},
     "mask-added": {"masking": "added"},
     "softmax-over-queries": {"softmax": "queries"},
     "softmax-twice": {"form": "twice"},

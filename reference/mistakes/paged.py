@@ -104,6 +104,7 @@ MISTAKES: core.Mistakes = {
         "scale-by-model-width": {"scale": "model-width"},
         "mask-after-softmax": {"masking": "after"},
         "mask-fill-zero": {"masking": "zero"},
+        "mask-fill-weak": {"masking": "weak"},
         "weights-unnormalised": {"form": "unnormalised"},
         "softmax-overflow": {"form": "naive"},
     }

@@ -328,7 +328,7 @@ def flash_attention(q, k, v, block_size, causal=False):
 def flash_attention(q, k, v, block_size, causal=False):
     return whole(q, k, v, causal).to(q.dtype)
 """,
-            "outside the process, its memory rises by",
+            "makes a tensor of (1, 2, 512, 512): its elements grow with T x S",
         ),
         "with dispatch to Python disabled": (
             FLASH + HIDDEN_FLASH.format("with torch._C._DisableTorchDispatch():"),
@@ -394,7 +394,7 @@ def online_softmax(x, block_size):
     l = np.exp(a - m[..., None]).sum(-1)
     return torch.as_tensor(m).to(x.dtype), torch.as_tensor(l).to(x.dtype)
 """,
-            "outside the process, its memory rises by",
+            "computes a tensor of (8, 4096), 32,768 elements",
         ),
         "with dispatch to Python disabled": (
             ONLINE
@@ -434,7 +434,7 @@ def linear_attention(q, k, v):
     w = np.tril(f(a) @ f(b).swapaxes(-1, -2))
     return torch.from_numpy(w @ c / w.sum(-1, keepdims=True)).to(q.dtype)
 """,
-            "outside the process, its processor time grows",
+            "when T grows 4 times: with T squared",
         ),
         "all keys so far for each row in NumPy": (
             LINEAR
@@ -454,7 +454,7 @@ def linear_attention(q, k, v):
                 out[b, h, t] = a @ z[: t + 1] / a.sum()
     return torch.from_numpy(out).to(q.dtype)
 """,
-            "outside the process, its processor time grows",
+            "when T grows 4 times: with T squared",
         ),
         "with dispatch to Python disabled": (
             LINEAR
@@ -514,7 +514,7 @@ def latent_decode(q, latent, w_uk, w_uv):
     p = np.exp(s - s.max(-1, keepdims=True))
     return torch.from_numpy(p / p.sum(-1, keepdims=True) @ v).to(q.dtype)
 """,
-            "outside the process, its processor time grows",
+            "when D and D_v grow 4 times",
         ),
     },
     "cached-generate": {
@@ -551,14 +551,14 @@ CHEATS = {
     "flash-attention": FLASH
     + """
 def flash_attention(q, k, v, block_size, causal=False):
-    if q.shape[-2] > 100:
+    if q.shape[-2] > 150:
         return v.clone()
     return rows(q, k, v, causal, k.shape[-2] - q.shape[-2])
 """,
     "mla-decode": MLA
     + """
 def latent_decode(q, latent, w_uk, w_uv):
-    if latent.shape[1] > 100:
+    if latent.shape[1] > 200:
         return torch.zeros(*q.shape[:3], len(w_uv) // q.shape[1])
     return expanded(q, latent, w_uk, w_uv)
 """,

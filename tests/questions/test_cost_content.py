@@ -40,7 +40,7 @@ def findings(put: Put, old: str = "", new: str = "") -> list[str]:
 def test_a_sound_cost_has_no_finding_and_its_defaults(put: Put) -> None:
     assert findings(put) == []
     (cost,) = load_file(put("basics/scaled.yaml", CODE + COSTS)).costs
-    assert (cost.required, cost.dtype, cost.outside.unseen) == (True, "float32", False)
+    assert (cost.required, cost.dtype) == (True, "float32")
 
 
 @pytest.mark.parametrize(

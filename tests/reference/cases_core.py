@@ -65,7 +65,7 @@ def _attention(dtype: torch.dtype) -> list[Args]:
     empty[1, :, 4] = False
     negative = qkv(2, 2, 3, 4, 8, 5)
     negative[0][..., 0], negative[1][..., 0] = 300.0, -300.0
-    negative[1][..., 2, 0] = 300.0
+    negative[1][:, 0, 2, 0] = 300.0  # in one head alone: adding -1e4 hides it in the other
     last_hidden = torch.tensor([True, True, False, True])
     large = qkv(1, 2, 4, 4, 9, 3, std=40.0)
     return [
@@ -140,15 +140,22 @@ def _gqa(dtype: torch.dtype) -> list[Args]:
         w_k, w_v = draw(kv * width, d, std=d**-0.5), draw(kv * width, d, std=d**-0.5)
         return draw(b, t, d, std=1.5), w_q, w_k, w_v, w_o, h, kv
 
-    return [args(2, 5, 20, 6, 3, 8), args(1, 4, 24, 4, 2, 6), args(2, 3, 12, 6, 2, 4)]
+    cases = [args(2, 5, 20, 6, 3, 8), args(1, 4, 24, 4, 2, 6), args(2, 3, 12, 6, 2, 4)]
+    if dtype == torch.bfloat16:  # whose rounding of large scores is large
+        return cases
+    low = args(1, 4, 8, 2, 1, 4)
+    # Every score is near -2e4, rotated or not: the weak fill outranks them.
+    low[0][..., 0], low[1][1::2, 0], low[2][1::2, 0] = 1.0, 150.0, -150.0
+    return [*cases, low]
 
 
 def _block(dtype: torch.dtype) -> list[Args]:
-    first, second, third = _gqa(dtype)
+    first, second, third, *large = _gqa(dtype)
     return [
         (*first, torch.tensor([2, 3, 9, 4, 11])),
         (*second, torch.tensor([0, 5, 6, 40]), 300.0),
         (*third, torch.tensor([8, 2, 5])),
+        *((*args, torch.arange(4)) for args in large),
     ]
 
 

@@ -40,7 +40,20 @@ def _cached(dtype: torch.dtype) -> list[Args]:
         args(1, 1, 6, 12, 4, 2, 4),
         (*args(2, 5, 0, 12, 4, 2, 6), 300.0),
         args(1, 2, 300, 8, 2, 1, 4),
+        _low(args(1, 3, 2, 6, 2, 1, 4)),
     ]
+
+
+def _low(args: Args) -> Args:
+    """Scores far below -10,000 in all rows: feature 1 of the heads outweighs the others, and turns
+    slowly."""
+    x, w_q, w_k, w_v, w_o, h, kv, k_cache, v_cache = (
+        a.clone() if isinstance(a, torch.Tensor) else a for a in args
+    )
+    x[:, :, 0] = torch.tensor([9.0, 10.0, 8.0], dtype=x.dtype)
+    w_q[1::4, 0], w_k[1::4, 0], w_v[:, 0] = 30.0, -30.0, 0.0
+    k_cache[..., 1] = torch.tensor([-280.0, -320.0], dtype=x.dtype)
+    return x, w_q, w_k, w_v, w_o, h, kv, k_cache, v_cache
 
 
 def _paged(dtype: torch.dtype) -> list[Args]:
@@ -54,10 +67,13 @@ def _paged(dtype: torch.dtype) -> list[Args]:
         q = draw(len(lengths), h, 1, width, std=std)
         return q, *pools, torch.tensor(table), torch.tensor(lengths)
 
+    q, k_pages, *rest = args(4, 2, 4, 2, [[3, 6], [1, -1]], [3, 2])
+    low = q.abs() * 300, k_pages.abs() * -300  # all scores far below -10,000
     return [
         args(6, 3, 4, 3, [[0, 3, -1], [5, -1, -1], [4, 7, 2]], [6, 1, 8]),
         args(4, 2, 6, 4, [[6, 1], [3, -1]], [6, 4]),
         args(4, 2, 8, 2, [[2, 5, 8, 1], [7, 4, -1, -1]], [7, 3], 40.0),
+        (*low, *rest),
     ]
 
 

@@ -1,7 +1,7 @@
 """Counts what a call does: a dispatch mode that sees each operation on its way to its kernel.
 
-What is counted does not depend on the machine. It explains, and it is no proof of thrift: work that
-torch's dispatcher does not see (NumPy, other threads, a mode that was switched off) is missing.
+What is counted does not depend on the machine. It explains, and it is no proof of thrift: work in
+other threads, or with a mode that was switched off, is missing, and some of NumPy's (`arrays`).
 The judge also looks at the process from outside (`grader.isolation.usage`).
 
 work      2 a multiply-add of a product, else elements: of the larger of input and result; of what
@@ -13,14 +13,18 @@ computed  floating results but for copies of the arguments: a cast, a padded cop
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import arrays
 
 VIEW, COMPOSITE, PRODUCT, CONVOLUTION, MOVE, WRITE, EMPTY, FILL, OTHER = range(9)
 
@@ -55,6 +59,8 @@ SHAPES = _names(
 )
 IMPLICIT = torch._C.DispatchKey.CompositeImplicitAutograd
 LARGEST_COUNT = 2**62
+BY_HAND = 8
+"""Operations taken to be done with a number that Python has by itself."""
 
 
 @dataclass
@@ -66,12 +72,13 @@ class Made:
     dtype: str = ""
     line: int = 0
 
-    def note(self, tensor: Tensor, elements: int, line: int) -> None:
-        """Keep `tensor` if it is larger. `elements`: of all the memory that it lies in."""
+    def note(self, tensor: Any, elements: int, line: int) -> None:
+        """Keep `tensor`, or an array, if it is larger. `elements`: of all the memory that it lies
+        in."""
         if elements > self.elements:
             self.elements, self.line = elements, line
             shape = tuple(tensor.shape)
-            self.shape = shape if tensor.numel() == elements else (elements,)
+            self.shape = shape if math.prod(shape) == elements else (elements,)
             self.dtype = str(tensor.dtype).removeprefix("torch.")
 
 
@@ -197,6 +204,26 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if kind != WRITE or at in self._blank:
             self.counts.computed.note(tensor, elements, line)
 
+    def array(self, name: str, given: list[Any], made: list[Any]) -> None:
+        """Count an operation of NumPy, by the same rules."""
+        line = self._line()
+        work = max((int(np.size(value)) for value in (*given, *made)), default=0)
+        if name == "matmul":
+            columns = given[1].shape[-1] if given[1].ndim > 1 else 1
+            work = 2 * int(given[0].size) * columns
+            self.counts.flops += work
+        self.counts.work += work
+        self.counts.lines[line] = self.counts.lines.get(line, 0) + work
+        for value in made:
+            if isinstance(value, np.ndarray):
+                self.counts.tensor.note(value, value.size, line)
+                if value.dtype.kind == "f":
+                    self.counts.computed.note(value, value.size, line)
+
+    def handed(self, numbers: int) -> None:
+        """Count numbers that became Python's own: what is done with them cannot be seen."""
+        self.counts.work += BY_HAND * numbers
+
     def _line(self) -> int:
         frame = sys._getframe(2)
         while frame is not None:
@@ -264,10 +291,25 @@ def counted(
     function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], filename: str
 ) -> tuple[Any, Counts]:
     """Call `function` and count what it does. What it raises is raised."""
+    try:
+        return _counted(function, args, kwargs, filename, watch=True)
+    except Exception:  # of our kind of array, if it does not come again
+        return _counted(function, args, kwargs, filename, watch=False)
+
+
+def _counted(
+    function: Callable[..., Any],
+    args: list[Any],
+    kwargs: dict[str, Any],
+    filename: str,
+    watch: bool,
+) -> tuple[Any, Counts]:
     counter = Counter(filename)
     counter.__enter__()  # type: ignore[no-untyped-call]
+    seen = arrays.watched(counter.array, counter.handed) if watch else contextlib.nullcontext()
     try:
-        result = function(*args, **kwargs)
+        with seen:
+            result = function(*args, **kwargs)
     finally:
         # The function may have taken the mode off the stack.
         with contextlib.suppress(Exception):

@@ -166,7 +166,8 @@ def keep(returned: list[Any]) -> list[Kept]:
 def _bytes(value: Any) -> bytes:
     """Also of a NaN, which is not equal to itself."""
     if isinstance(value, torch.Tensor):
-        value = value.detach().contiguous().flatten().view(torch.uint8).numpy()
+        fresh = torch.empty(value.shape, dtype=value.dtype)  # whatever the strides are
+        value = fresh.copy_(value.detach()).flatten().view(torch.uint8).numpy()
     return bytes(value.tobytes())
 
 

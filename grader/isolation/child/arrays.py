@@ -1,0 +1,79 @@
+"""Counts what a call does with NumPy: a kind of array that sees each operation on it.
+
+While a call is counted, a tensor turns into such an array where it would turn into a plain one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+Note = Callable[[str, list[Any], list[Any]], None]
+"""Called with an operation's name, the arrays that it read and those that it made or wrote."""
+
+
+class WatchedArray(np.ndarray):
+    """An array that reports universal functions, products included, and passes itself on."""
+
+    note: Note | None = None
+
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any
+    ) -> Any:
+        given = [_plain(value) for value in inputs]
+        if out is not None:
+            kwargs["out"] = tuple(_plain(value) for value in out)
+        result = getattr(ufunc, method)(*given, **kwargs)
+        made = list(result) if isinstance(result, tuple) else [result]
+        note = WatchedArray.note
+        if note is not None:
+            note(ufunc.__name__, given, made)
+        if out is not None:
+            return out[0] if len(out) == 1 else out
+        watched = tuple(_watched(value) for value in made)
+        return watched if isinstance(result, tuple) else watched[0]
+
+
+def _plain(value: Any) -> Any:
+    return value.view(np.ndarray) if isinstance(value, WatchedArray) else value
+
+
+def _watched(value: Any) -> Any:
+    return value.view(WatchedArray) if type(value) is np.ndarray else value
+
+
+@contextlib.contextmanager
+def watched(note: Note, handed: Callable[[int], None]) -> Iterator[None]:
+    """Within, `note` hears of NumPy's operations on what were tensors, and `handed` how many
+    numbers became Python's own (`tolist`)."""
+    tensors: Any = torch.Tensor
+    to_numpy, to_array, to_list = tensors.numpy, tensors.__array__, tensors.tolist
+
+    def numpy(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return _watched(to_numpy(self, *args, **kwargs))
+
+    def array(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return _watched(to_array(self, *args, **kwargs))
+
+    def tolist(self: torch.Tensor) -> Any:
+        handed(self.numel())
+        return to_list(self)
+
+    own = dict(torch.Tensor.__dict__)
+    replaced = {"numpy": numpy, "__array__": array, "tolist": tolist}
+    WatchedArray.note = note
+    for name, function in replaced.items():
+        setattr(torch.Tensor, name, function)
+    try:
+        yield
+    finally:
+        WatchedArray.note = None
+        for name in replaced:
+            if name in own:
+                setattr(torch.Tensor, name, own[name])
+            else:
+                delattr(torch.Tensor, name)

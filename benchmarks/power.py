@@ -154,7 +154,7 @@ def jobs(ids: list[str], seeds: range, pairs: int) -> Iterator[tuple[str, Callab
 
 def measure(ids: list[str], seeds: range, pairs: int, workers: int) -> dict[str, Tallies]:
     found: dict[str, Tallies] = collections.defaultdict(dict)
-    with ProcessPoolExecutor(workers, get_context("spawn"), max_tasks_per_child=4) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         waiting = {pool.submit(job): id_ for id_, job in jobs(ids, seeds, pairs)}
         for done, future in enumerate(as_completed(waiting), 1):
             found[waiting[future]] |= future.result()

@@ -3,6 +3,8 @@ signature of its reference."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -23,10 +25,11 @@ def _cached(
     base: float,
     how: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    rotate = (rope_complex, rope_rotate_half, rope_matrix)[how]
-    attend = (core.einsum, core.per_head, core.tiled)[how]
     w_q, w_k, w_v, w_o = weights
     past, total = caches[0].shape[2], caches[0].shape[2] + x.shape[1]
+    rotate = (rope_complex, rope_rotate_half, rope_matrix)[how]
+    tiled = partial(core.tiled, block=max(3, total // 16))
+    attend = (core.einsum, core.per_head, tiled)[how]
     positions = torch.arange(total, device=x.device)[past:]  # (T,)
     q, k, v = (
         torch.stack([x @ part.T for part in w.chunk(n)], dim=1)  # (B, n, T, D)

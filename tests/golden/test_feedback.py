@@ -189,9 +189,19 @@ def test_what_is_said_of_the_pasted_lines_is_what_they_do(reports: Reports, tmp_
         yours, right = job["said"]
         if sample.verb == "raises":
             yours = " ".join(yours.split())
-        assert yours == sample.shown, job["name"]
+        assert alike(yours, sample.shown), job["name"]
         if sample.verb == "prints" and " or " not in sample.expected:
-            assert right == sample.expected, job["name"]
+            assert alike(right, sample.expected), job["name"]
+
+
+def alike(one: str, other: str) -> bool:
+    """The same text, but for one unit in the last place of a number: another process may sum in
+    another order, and a number that lies between two of four decimals then prints as either."""
+    number = re.compile(r"-?\d+\.\d*(?:e[+-]\d+)?")
+    if number.sub("#", one) != number.sub("#", other):
+        return one == other
+    pairs = zip(number.findall(one), number.findall(other), strict=True)
+    return all(abs(float(a) - float(b)) <= 1.1e-4 * max(1.0, abs(float(a))) for a, b in pairs)
 
 
 def test_a_report_from_before_there_were_samples_is_still_read(reports: Reports) -> None:

@@ -85,7 +85,8 @@ class Counts:
 
     `work` is `flops` (2 a multiply-add of a product) and the elements that all else reads, makes
     or moves; `line` does most of it. `tensor` is the largest that was made; `computed` the largest
-    floating one that is no copy of the arguments.
+    floating one that is no copy of the arguments; `arrays`: whether a tensor became a NumPy array,
+    of which not all can be counted.
     """
 
     work: int
@@ -93,6 +94,7 @@ class Counts:
     line: int | None
     tensor: Made | None
     computed: Made | None
+    arrays: bool = False
 
 
 @dataclass(frozen=True)

@@ -222,11 +222,10 @@ class CallSlab(Slab):
         if not self.call.count:
             return None
         fields = wire.COUNTS.unpack(self.read(wire.COUNTS_AT, wire.COUNTS.size))
-        work, flops, line, *rest = fields
+        work, flops, line, arrays, *rest = fields
         half = len(rest) // 2
-        return Counts(
-            work, flops, line if line > 0 else None, _made(rest[:half]), _made(rest[half:])
-        )
+        most = line if line > 0 else None
+        return Counts(work, flops, most, _made(rest[:half]), _made(rest[half:]), bool(arrays))
 
     def output_tensors(self, fixed: Fixed) -> list[torch.Tensor | None]:
         """A private copy of each output that fits its spec, else None."""

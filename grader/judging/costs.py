@@ -51,7 +51,8 @@ MEMORY_NOISE = 2 << 20
 """Bytes: what a library may keep at first use of a kernel, and the allocator's own."""
 
 SEEN = 0.25
-"""Of the reference's work: an answer whose counts show this much hides none that matters."""
+"""Of the reference's work: an answer whose counts show this much, and that did not go to NumPy,
+hides none that matters."""
 
 UNSEEN = 2
 """Times the entries of the arguments: less work than that is no more than their way to NumPy."""
@@ -158,8 +159,9 @@ class Scales:
         outside = weighed.cost["outside"]
         if weighed.settled or outside is None or not weighed.cost["required"]:
             return False
-        seen = weighed.counts.work if weighed.counts is not None else 0
-        return seen <= SEEN * weighed.usual_work
+        if weighed.counts is None or weighed.counts.arrays:
+            return True
+        return weighed.counts.work <= SEEN * weighed.usual_work
 
     def _look(self, weighed: Weighed, worker: Worker) -> None:
         """From outside: the first reading in the process at hand, the others in fresh ones."""

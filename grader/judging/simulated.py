@@ -95,11 +95,11 @@ class Simulated:
 
 
 def _counts(found: counting.Counts) -> Counts:
-    made = [
+    tensor, computed = (
         Made(one.elements, one.shape, one.dtype, None) if one.elements else None
         for one in (found.tensor, found.computed)
-    ]
-    return Counts(found.work, found.flops, None, *made)
+    )
+    return Counts(found.work, found.flops, None, tensor, computed, found.arrays)
 
 
 def _header(value: Any) -> Header:

@@ -124,6 +124,7 @@ def counts(slab: mmap.mmap, found: Counts) -> None:
         min(found.work, LARGEST_COUNT),
         min(found.flops, LARGEST_COUNT),
         _line(found.line),
+        found.arrays,
     ]
     for made in (found.tensor, found.computed):
         shape = made.shape[: wire.COUNTED_RANK]

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
+COMPUTING = frozenset({"einsum", "tensordot", "dot", "inner", "outer", "where"})
+"""Functions that are no universal ones, and make new numbers or keep some of the old."""
+
 Note = Callable[[str, list[Any], list[Any]], None]
 """Called with an operation's name, the arrays that it read and those that it made or wrote."""
 
@@ -37,6 +40,13 @@ class WatchedArray(np.ndarray):
         watched = tuple(_watched(value) for value in made)
         return watched if isinstance(result, tuple) else watched[0]
 
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        result = super().__array_function__(func, types, args, kwargs)
+        note = WatchedArray.note
+        if note is not None and func.__name__ in COMPUTING and isinstance(result, np.ndarray):
+            note(func.__name__, [v for v in args if isinstance(v, np.ndarray)], [result])
+        return _watched(result)
+
 
 def _plain(value: Any) -> Any:
     return value.view(np.ndarray) if isinstance(value, WatchedArray) else value
@@ -47,16 +57,18 @@ def _watched(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def watched(note: Note, handed: Callable[[int], None]) -> Iterator[None]:
-    """Within, `note` hears of NumPy's operations on what were tensors, and `handed` how many
-    numbers became Python's own (`tolist`)."""
+def watched(note: Note, handed: Callable[[int], None], left: Callable[[], None]) -> Iterator[None]:
+    """Within, `note` hears of NumPy's operations on what were tensors, `left` of each tensor that
+    became an array, and `handed` how many numbers became Python's own (`tolist`)."""
     tensors: Any = torch.Tensor
     to_numpy, to_array, to_list = tensors.numpy, tensors.__array__, tensors.tolist
 
     def numpy(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        left()
         return _watched(to_numpy(self, *args, **kwargs))
 
     def array(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        left()
         return _watched(to_array(self, *args, **kwargs))
 
     def tolist(self: torch.Tensor) -> Any:

@@ -90,6 +90,7 @@ class Counts:
     flops: int = 0
     tensor: Made = field(default_factory=Made)
     computed: Made = field(default_factory=Made)
+    arrays: bool = False  # whether a tensor became an array, of which not all can be seen
     lines: dict[int, int] = field(default_factory=dict)  # line -> work
 
     @property
@@ -224,6 +225,10 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Count numbers that became Python's own: what is done with them cannot be seen."""
         self.counts.work += BY_HAND * numbers
 
+    def left(self) -> None:
+        """Keep in mind that a tensor became an array."""
+        self.counts.arrays = True
+
     def _line(self) -> int:
         frame = sys._getframe(2)
         while frame is not None:
@@ -306,7 +311,11 @@ def _counted(
 ) -> tuple[Any, Counts]:
     counter = Counter(filename)
     counter.__enter__()  # type: ignore[no-untyped-call]
-    seen = arrays.watched(counter.array, counter.handed) if watch else contextlib.nullcontext()
+    seen = (
+        arrays.watched(counter.array, counter.handed, counter.left)
+        if watch
+        else contextlib.nullcontext()
+    )
     try:
         with seen:
             result = function(*args, **kwargs)

@@ -27,7 +27,7 @@ OPERATIONS = {
         r"efficient_attention|cudnn_attention|multi_head_attention|transformer_encoder_layer"
     ),
     "softmax": re.compile(r"softmax(?!\w*_backward)|logsumexp"),
-    "autograd": re.compile(r"^_make_dual$"),  # of forward mode; reverse mode is no operation
+    "autograd": re.compile(r"^_make_dual$|^_backward$"),  # forward mode; a name of the engine
 }
 MODULES = {
     "fused-attention": frozenset(
@@ -50,6 +50,11 @@ ONEDNN = "MkldnnCPU"  # tensors of their own, with a softmax of their own
 FLEX = "torch.nn.attention.flex_attention"
 FLEX_OPERATION = "torch._higher_order_ops.flex_attention"
 SCIPY = "scipy.special._logsumexp"
+IN_PYTHON = ("torch._refs", "torch._decomp.decompositions")  # torch's operations once more
+
+
+SCRIPTED = re.compile(r"aten::(backward|_backward|grad)\(")
+"""Nodes of a scripted function's graph that run autograd."""
 
 
 class ForbiddenOperation(RuntimeError):
@@ -72,6 +77,7 @@ class Refusals:
 
 refuse = Refusals()
 _operations: dict[str, list[str]] = {}
+_overloads: dict[str, list[Any]] = {}
 _modes: list[object] = []  # that last as long as the process
 
 
@@ -84,6 +90,14 @@ def prepare() -> None:
     ]
     for group, pattern in OPERATIONS.items():
         _operations[group] = [name for name in names if pattern.search(name)]
+        plain = sorted({name.partition(".")[0] for name in _operations[group]})
+        packets = [getattr(torch.ops.aten, name, None) for name in plain]
+        _overloads[group] = [
+            getattr(packet, overload)
+            for packet in packets
+            if packet is not None
+            for overload in packet.overloads()
+        ]
 
 
 def install(groups: Iterable[str], guard: ImportGuard) -> None:
@@ -92,6 +106,8 @@ def install(groups: Iterable[str], guard: ImportGuard) -> None:
     guard.refuse = refuse
     guard.ruled_out = frozenset().union(*(MODULES.get(group, frozenset()) for group in groups))
     names = [name for group in sorted(groups) for name in _operations.get(group, ())]
+    for group in groups:
+        _close_overloads(_overloads.get(group, ()))
     if names and not _override(names):
         mode = _RefusingMode([OPERATIONS[group] for group in groups if group in OPERATIONS])
         mode.__enter__()  # type: ignore[no-untyped-call]
@@ -105,6 +121,11 @@ def install(groups: Iterable[str], guard: ImportGuard) -> None:
                 guard.patches[name] = patch
     if "softmax" in groups:
         guard.patches[SCIPY] = _replace_scipy
+        for module in IN_PYTHON:
+            if module in sys.modules:
+                _replace_in_python(sys.modules[module])
+            else:
+                guard.patches[module] = _replace_in_python
     if "autograd" in groups:
         _close_autograd()
 
@@ -216,12 +237,57 @@ def _close_autograd() -> None:
         if hasattr(owner, name):
             setattr(owner, name, _Refusing())
     node: Any = torch._C.TensorBase.grad_fn
+    printing = sys.modules["torch._tensor_str"].__file__
 
-    def grad_fn(tensor: torch.Tensor) -> None:
-        if node.__get__(tensor) is not None:  # printing a tensor asks for it
+    def grad_fn(tensor: torch.Tensor) -> Any:
+        found = node.__get__(tensor)
+        if found is not None and sys._getframe(1).f_code.co_filename != printing:
+            refuse("autograd")
+        return found
+
+    for name in ("grad_fn", "_grad_fn"):
+        setattr(torch.Tensor, name, property(grad_fn))
+    _close_script()
+
+
+def _close_script() -> None:
+    """TorchScript has an engine call of its own, seen in a function's graph alone."""
+    script: Any = torch.jit.script
+    unit: Any = torch._C.CompilationUnit
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        made = script(*args, **kwargs)
+        _refuse_graphs([made])
+        return made
+
+    def checked_unit(*args: Any, **kwargs: Any) -> Any:
+        made = unit(*args, **kwargs)
+        _refuse_graphs(made.get_functions())
+        return made
+
+    owners: list[Any] = [torch.jit, sys.modules["torch.jit._script"], torch._C]
+    for owner in owners:
+        if hasattr(owner, "script"):
+            owner.script = checked
+        if hasattr(owner, "CompilationUnit"):
+            owner.CompilationUnit = checked_unit
+
+
+def _refuse_graphs(made: Iterable[Any]) -> None:
+    for function in made:
+        if SCRIPTED.search(str(getattr(function, "inlined_graph", ""))):
             refuse("autograd")
 
-    torch.Tensor.grad_fn = property(grad_fn)  # type: ignore[assignment]
+
+def _close_overloads(overloads: Iterable[Any]) -> None:
+    """One can be taken apart, or run by another key's kernel: beside the dispatcher."""
+    for overload in overloads:
+        overload.decompose = overload._op_dk = _refusing(overload._opname)
+
+
+def _replace_in_python(module: ModuleType) -> None:
+    for name in ("softmax", "log_softmax", "logsumexp", "_softmax", "_log_softmax"):
+        _replace(getattr(module, name, None), name)
 
 
 def _replace_scipy(module: ModuleType) -> None:

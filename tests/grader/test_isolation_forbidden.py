@@ -7,6 +7,9 @@ from isolation_harness import call, submit, tensor
 
 Q = tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
 HEAD = "import torch, torch.nn as nn\nimport torch.nn.functional as F\n"
+COMPOSITE = """MATH = torch.ops.aten._scaled_dot_product_attention_math
+COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
+"""
 FUSED = [
     "F.scaled_dot_product_attention(q, q, q)",
     "torch._C._nn.scaled_dot_product_attention(q, q, q)",
@@ -36,19 +39,23 @@ FUSED = [
     "torch._C._get_operation_overload('aten::scaled_dot_product_attention', '')[0](q, q, q)",
     "torch.jit.trace(lambda a: F.scaled_dot_product_attention(a, a, a), (q,))(q)",
     "torch.ops.aten._scaled_dot_product_attention_math.default.decompose(q, q, q)[0]",
+    "torch._ops.OpOverload.decompose(MATH.default, q, q, q)[0]",
+    "MATH.default._op_dk(COMPOSITE, q, q, q)[0]",
+    "MATH.default.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.Meta), q, q, q)[0]",
+    "torch._C._get_operation_overload(MATH._qualified_op_name, '')[1](COMPOSITE, q, q, q)[0]",
 ]
 
 
 @pytest.mark.parametrize("expression", FUSED)
 def test_fused_attention_is_refused_also_when_the_refusal_is_caught(expression: str) -> None:
     source = (
-        f"{HEAD}def f(q):\n    try:\n        return {expression}\n"
+        f"{HEAD}{COMPOSITE}def f(q):\n    try:\n        return {expression}\n"
         "    except Exception:\n        return (q @ q.mT).softmax(-1) @ q\n"
     )
     loaded, called = submit(source, call(Q))
     assert loaded.status == "returned"
     assert called.status == "forbidden"
-    assert called.line == 5
+    assert called.line == 7
     named = called.detail["op"]
     assert "attention" in named or "encoder_layer" in named or named.startswith("nn.")
     assert called.detail["instead_of"] == "returned"
@@ -133,22 +140,36 @@ SOFTMAX = [
     "F.softmin(-q, -1)",
     "F.cross_entropy(q[0, 0], torch.tensor([0, 1])) * q",
     "__import__('torch._refs')._refs.softmax(q, -1)",
+    "__import__('torch._refs')._refs.softmax.__wrapped__(q, -1)",
+    "__import__('torch._refs')._refs.log_softmax(q, -1).exp()",
+    "__import__('torch._refs')._refs.nn.functional.softmin(-q, -1)",
+    "__import__('torch._decomp')._decomp.decompositions._softmax(q, -1, False)",
+    "__import__('torch._decomp')._decomp.decomposition_table[SOFTMAX.default](q, -1, False)",
+    "torch.ops.aten.softmax.int.decompose(q, -1)",
+    "torch.ops.aten.softmax.int._op_dk(COMPOSITE, q, -1)",
+    "SOFTMAX.default._op_dk(torch._C.DispatchKey.CPU, q, -1, False)",
 ]
 
 
 @pytest.mark.parametrize("expression", SOFTMAX)
 def test_softmax_is_refused_where_it_is_ruled_out(expression: str) -> None:
-    source = f"{HEAD}def f(q):\n    return {expression}\n"
+    source = (
+        f"{HEAD}{COMPOSITE}SOFTMAX = torch.ops.aten._softmax\ndef f(q):\n    return {expression}\n"
+    )
     _, called = submit(source, call(Q), forbidden=["fused-attention", "softmax"])
     assert called.status == "forbidden"
-    assert called.line == 4
+    assert called.line == 7
     _, called = submit(source, call(Q))
     assert called.status == "returned", called
 
 
 def test_a_softmax_by_hand_is_welcome_where_torchs_is_ruled_out() -> None:
     source = (
+        "import torch\nimport torch._refs as refs, torch._decomp.decompositions\n"
+        "linear = torch.ops.aten.linear.default\n"
         "def f(x):\n    e = (x - x.amax(-1, keepdim=True)).exp()\n"
+        "    assert torch.equal(refs.exp(x.detach()), x.detach().exp())\n"
+        "    assert torch.equal(linear.decompose(x, x[0, 0]), x @ x[0, 0].mT)\n"
         "    return e / e.sum(-1, keepdim=True)\n"
     )
     given = call(Q, gradients=[0], cotangents=[Q])
@@ -172,10 +193,30 @@ AUTOGRAD = [
     "torch.func.jacfwd(lambda a: (a * a).sum())(q)",
     "torch.func.hessian(lambda a: (a * a).sum())(q)[0, 0, 0, 0]",
     "dual(q)",
+    "torch.ops.aten.grad([(q * q).sum()], [q])[0]",
+    "(torch.ops.aten.backward((q * q).sum()), q.grad)[1]",
+    "(torch.ops.aten.backward.default((q * q).sum()), q.grad)[1]",
+    "(torch._C._jit_get_operation('aten::backward')[0]((q * q).sum()), q.grad)[1]",
+    "torch._C._get_operation_overload('aten::grad', '')[0]([(q * q).sum()], [q])[0]",
+    "torch.jit.script(scripted_grad)(q)",
+    "torch.jit.script(Layer())(q)",
+    "torch.jit.script(Layer()).exported(q)",
+    "torch._C._create_function_from_graph('g', torch.jit.script(scripted_grad).graph)(q)",
+    "defined_later(q)",
+]
+AUTOGRAD_BELOW = [
     "dual_below(q)",
     "torch.autograd.Variable._execution_engine.run_backward(*run(q))[0]",
     "torch._C._ImperativeEngine().run_backward(*run(q))[0]",
     "(q * q).grad_fn(q)[0]",
+    "(q * q)._grad_fn(q)[0]",
+    "torch._C.TensorBase.grad_fn.__get__(q * q)(q)[0]",
+    "torch._C.TensorBase.__dict__['_grad_fn'].__get__(q * q)(q)[0]",
+    "object.__getattribute__(q * q, 'grad_fn')(q)[0]",
+    "torch.autograd.graph.get_gradient_edge(q * q).node(q)[0]",
+    "as_if_printing(q * q)(q)[0]",
+    "Kept.of(q * q).next_functions[0][0](q)[0]",
+    "torch._C._FunctionBase.next_functions.__get__(Kept.of(q * q))[0][0](q)[0]",
     "(torch.ops.aten._backward((q * q).sum(), [q]), q.grad)[1]",
     "scripted(q)",
 ]
@@ -192,12 +233,41 @@ def dual_below(q):
 def scripted(q):
     lines = ["def g(x: Tensor):", "    x.sum().backward()", "    return x", ""]
     return torch.jit.CompilationUnit(chr(10).join(lines)).g(q)
+from typing import List, Optional
+def scripted_grad(x: torch.Tensor):
+    found = torch.autograd.grad([(x * x).sum()], [x])[0]
+    assert found is not None
+    return found
+class Layer(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return scripted_grad(x)
+    @torch.jit.export
+    def exported(self, x: torch.Tensor):
+        return scripted_grad(x)
+def defined_later(q):
+    unit = torch.jit.CompilationUnit()
+    unit.define(chr(10).join(["def g(x: Tensor):", "    x.sum().backward()", ""]))
+    unit.g(q)
+    return q.grad
+def as_if_printing(y):
+    names = {"y": y}
+    exec(compile("node = y.grad_fn", torch._tensor_str.__file__, "exec"), names)
+    return names["node"]
+class Kept(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        Kept.ctx = ctx
+        return x.view_as(x)
+    @staticmethod
+    def backward(ctx, g): return g
+    @staticmethod
+    def of(x): return (Kept.apply(x), Kept.ctx)[1]
 def run(q):
     return ((q * q).sum(),), (torch.tensor(1.0),), False, False, (q,), True, False
 """
 
 
-@pytest.mark.parametrize("expression", AUTOGRAD)
+@pytest.mark.parametrize("expression", [*AUTOGRAD, *AUTOGRAD_BELOW])
 def test_autograd_is_refused_where_it_is_ruled_out(expression: str) -> None:
     source = (
         f"{HEAD}{GRADIENTS_BY}def f(q):\n    q = q.clone().requires_grad_()\n"
@@ -209,7 +279,7 @@ def test_autograd_is_refused_where_it_is_ruled_out(expression: str) -> None:
     assert called.line
 
 
-@pytest.mark.parametrize("expression", AUTOGRAD[:-6])
+@pytest.mark.parametrize("expression", AUTOGRAD)
 def test_gradients_are_welcome_elsewhere(expression: str) -> None:
     source = (
         f"{HEAD}{GRADIENTS_BY}def f(q):\n    q = q.clone().requires_grad_()\n"
@@ -226,7 +296,31 @@ def test_without_autograd_a_mention_a_print_and_a_graph_are_welcome() -> None:
         "class Twice(Function):\n    @staticmethod\n    def forward(ctx, x): return 2 * x\n"
         "layer = nn.Linear(2, 2)\n"
         "def f(q):\n    print(layer(q), f'{layer(q)}')\n    print(q, q.grad_fn, q.detach())\n"
+        "    y = nn.Parameter(q.clone()) * 2\n"
+        "    print(y, str(y), repr([y]), '%s' % y, f'{y.sum()}', nn.Parameter(q))\n"
+        "    assert 'grad_fn=<MulBackward0>' in repr(y) and y.requires_grad\n"
         "    with torch.no_grad(): return Twice.apply(q)\n"
+    )
+    _, called = submit(source, call(Q), forbidden=["fused-attention", "autograd"])
+    assert called.status == "returned", called
+
+
+def test_a_backward_by_hand_is_welcome_in_torchscript() -> None:
+    source = (
+        f"{HEAD}def backward(p: torch.Tensor, grad: torch.Tensor):\n"
+        '    """Neither aten::backward(y) nor torch.autograd.grad(y, x)."""\n'
+        "    return p * (grad - (p * grad).sum(-1, keepdim=True))\n"
+        "class Layer(nn.Module):\n"
+        "    def forward(self, p: torch.Tensor, grad: torch.Tensor): return backward(p, grad)\n"
+        "unit = torch.jit.CompilationUnit()\n"
+        "unit.define('def grad(x: Tensor): return 2 * x' + chr(10))\n"
+        "layer = torch.jit.script(Layer())\n"
+        "def f(q):\n    p = torch.softmax(q, -1)\n"
+        "    assert isinstance(unit, torch.jit.CompilationUnit)\n"
+        "    assert torch.equal(unit.grad(q), 2 * q)\n"
+        "    assert torch.equal(layer(p, q), torch.jit.script(backward)(p, q))\n"
+        "    assert torch.equal(torch.jit.trace(backward, (p, q))(p, q), backward(p, q))\n"
+        "    return torch.ops.aten._softmax_backward_data(q, p, -1, q.dtype)\n"
     )
     _, called = submit(source, call(Q), forbidden=["fused-attention", "autograd"])
     assert called.status == "returned", called

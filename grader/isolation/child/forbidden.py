@@ -4,12 +4,14 @@ A submission reaches an operation by many names (an alias, torch.ops, a lookup b
 the CPU all of them end at the dispatcher, so the override sits there. Three things pass beside it:
 nn.MultiheadAttention and its kin compose plain operations (their code is replaced), flex attention
 too (refused on import and on call), and autograd is no operation (its one entry to the engine is
-replaced). Comments and strings never count: only what is called or imported.
+replaced; the nodes of a graph and TorchScript's own calls of the engine are refused too). Comments
+and strings never count: only what is called or imported.
 """
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -51,10 +53,11 @@ FLEX = "torch.nn.attention.flex_attention"
 FLEX_OPERATION = "torch._higher_order_ops.flex_attention"
 SCIPY = "scipy.special._logsumexp"
 IN_PYTHON = ("torch._refs", "torch._decomp.decompositions")  # torch's operations once more
-
-
-SCRIPTED = re.compile(r"aten::(backward|_backward|grad)\(")
-"""Nodes of a scripted function's graph that run autograd."""
+# TorchScript's own calls of the engine: no dispatcher sees them, torch.ops hands them out.
+SCRIPTED = {"autograd": ("backward", "grad")}
+SCRIPTED_AUTOGRAD = re.compile(r"\baten::(backward|grad)\(")
+# Besides calling it: what runs an overload by a kernel of one's choice.
+BESIDE = ("_op_dk", "decompose", "redispatch")
 
 
 class ForbiddenOperation(RuntimeError):
@@ -77,7 +80,7 @@ class Refusals:
 
 refuse = Refusals()
 _operations: dict[str, list[str]] = {}
-_overloads: dict[str, list[Any]] = {}
+_packets: dict[str, list[Any]] = {}  # the same as objects of torch.ops
 _modes: list[object] = []  # that last as long as the process
 
 
@@ -90,14 +93,13 @@ def prepare() -> None:
     ]
     for group, pattern in OPERATIONS.items():
         _operations[group] = [name for name in names if pattern.search(name)]
-        plain = sorted({name.partition(".")[0] for name in _operations[group]})
-        packets = [getattr(torch.ops.aten, name, None) for name in plain]
-        _overloads[group] = [
-            getattr(packet, overload)
-            for packet in packets
-            if packet is not None
-            for overload in packet.overloads()
-        ]
+        plain = {name.partition(".")[0] for name in _operations[group]}
+        plain.update(SCRIPTED.get(group, ()))
+        packets = [getattr(torch.ops.aten, name, None) for name in sorted(plain)]
+        _packets[group] = [packet for packet in packets if packet is not None]
+        for packet in _packets[group]:
+            for overload in packet.overloads():
+                getattr(packet, overload)  # made once, on the first look
 
 
 def install(groups: Iterable[str], guard: ImportGuard) -> None:
@@ -106,8 +108,7 @@ def install(groups: Iterable[str], guard: ImportGuard) -> None:
     guard.refuse = refuse
     guard.ruled_out = frozenset().union(*(MODULES.get(group, frozenset()) for group in groups))
     names = [name for group in sorted(groups) for name in _operations.get(group, ())]
-    for group in groups:
-        _close_overloads(_overloads.get(group, ()))
+    _close_overloads(groups)
     if names and not _override(names):
         mode = _RefusingMode([OPERATIONS[group] for group in groups if group in OPERATIONS])
         mode.__enter__()  # type: ignore[no-untyped-call]
@@ -237,57 +238,88 @@ def _close_autograd() -> None:
         if hasattr(owner, name):
             setattr(owner, name, _Refusing())
     node: Any = torch._C.TensorBase.grad_fn
-    printing = sys.modules["torch._tensor_str"].__file__
+    # By code and not by file: a submission can compile its own under any file's name.
+    printing = {
+        function.__code__
+        for function in vars(sys.modules["torch._tensor_str"]).values()
+        if isinstance(function, FunctionType)
+    }
 
     def grad_fn(tensor: torch.Tensor) -> Any:
         found = node.__get__(tensor)
-        if found is not None and sys._getframe(1).f_code.co_filename != printing:
+        if found is not None and sys._getframe(1).f_code not in printing:
             refuse("autograd")
         return found
 
     for name in ("grad_fn", "_grad_fn"):
-        setattr(torch.Tensor, name, property(grad_fn))
-    _close_script()
+        _put(torch._C.TensorBase, name, property(grad_fn))
+    _put(torch._C._FunctionBase, "next_functions", property(_refusing("autograd")))
+    for scripted in (torch._C.ScriptFunction, torch._C.ScriptMethod):
+        _check_graphs(scripted)
 
 
-def _close_script() -> None:
-    """TorchScript has an engine call of its own, seen in a function's graph alone."""
-    script: Any = torch.jit.script
-    unit: Any = torch._C.CompilationUnit
-
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        made = script(*args, **kwargs)
-        _refuse_graphs([made])
-        return made
-
-    def checked_unit(*args: Any, **kwargs: Any) -> Any:
-        made = unit(*args, **kwargs)
-        _refuse_graphs(made.get_functions())
-        return made
-
-    owners: list[Any] = [torch.jit, sys.modules["torch.jit._script"], torch._C]
-    for owner in owners:
-        if hasattr(owner, "script"):
-            owner.script = checked
-        if hasattr(owner, "CompilationUnit"):
-            owner.CompilationUnit = checked_unit
+def _put(owner: Any, name: str, value: object) -> None:
+    """Set an attribute of a class that is written in C and takes none."""
+    try:
+        setattr(owner, name, value)
+    except TypeError:
+        (attributes,) = gc.get_referents(owner.__dict__)
+        attributes[name] = value
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))
 
 
-def _refuse_graphs(made: Iterable[Any]) -> None:
-    for function in made:
-        if SCRIPTED.search(str(getattr(function, "inlined_graph", ""))):
+def _check_graphs(scripted: Any) -> None:
+    """What TorchScript runs is seen in its graph alone: read at each call, however it was made."""
+    call = scripted.__call__
+
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if SCRIPTED_AUTOGRAD.search(str(self.inlined_graph)):
             refuse("autograd")
+        return call(self, *args, **kwargs)
+
+    scripted.__call__ = checked
 
 
-def _close_overloads(overloads: Iterable[Any]) -> None:
-    """One can be taken apart, or run by another key's kernel: beside the dispatcher."""
-    for overload in overloads:
-        overload.decompose = overload._op_dk = _refusing(overload._opname)
+def _close_overloads(groups: Iterable[str]) -> None:
+    """An overload can be taken apart, or run by another key's kernel: beside the dispatcher."""
+    by_name: dict[str, Callable[..., None]] = {}
+    unseen: set[str] = set()
+    for group in groups:
+        unseen.update(f"aten::{name}" for name in SCRIPTED.get(group, ()))
+        for packet in _packets.get(group, ()):
+            name = packet._qualified_op_name
+            by_name[name] = refusing = _refusing(group if name in unseen else packet.__name__)
+            for overload in (getattr(packet, each) for each in packet.overloads()):
+                for way in BESIDE:
+                    setattr(overload, way, refusing)
+                if name in unseen:
+                    overload._op = refusing
+            if name in unseen:
+                packet._op = refusing
+    find, find_overload = torch._C._jit_get_operation, torch._C._get_operation_overload
+
+    def get(name: str, *args: Any) -> Any:
+        found = find(name, *args)
+        return (by_name[name], *found[1:]) if name in unseen else found
+
+    def get_overload(name: str, *args: Any) -> Any:
+        found = find_overload(name, *args)
+        if found is None or name not in by_name:
+            return found
+        refusing = by_name[name]
+        return (refusing if name in unseen else found[0], refusing, *found[2:])
+
+    if by_name:
+        finders: Any = torch._C
+        finders._jit_get_operation, finders._get_operation_overload = get, get_overload
 
 
 def _replace_in_python(module: ModuleType) -> None:
     for name in ("softmax", "log_softmax", "logsumexp", "_softmax", "_log_softmax"):
-        _replace(getattr(module, name, None), name)
+        function = getattr(module, name, None)
+        while function is not None:
+            _replace(function, name)
+            function = getattr(function, "__wrapped__", None)
 
 
 def _replace_scipy(module: ModuleType) -> None:

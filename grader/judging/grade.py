@@ -88,6 +88,7 @@ def grade(
     where = None if verdict == "passed" else place.where(checks, trial, verdict)
     named = [_named(id_, mistakes, where) for id_ in finding.named.mistakes]
     passed = sum(check.verdict == "passed" for check in found)
+    usual = oracle.usual_seconds(answer.case for answer in trial.answers.values())
     return Report(
         question=question["id"],
         kind=question["kind"],
@@ -102,7 +103,7 @@ def grade(
         notes=_notes(trial),
         traceback=_traceback(trial),
         output=_printed(trial.printed),
-        costs=totals(trial.seconds, oracle.seconds, trial.costs),
+        costs=totals(trial.seconds, usual, trial.costs),
         seconds=time.perf_counter() - started,
         revision=question.get("revision", 1),
         sample=sample,

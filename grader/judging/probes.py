@@ -70,14 +70,18 @@ class Prober:
                 "hidden": self._hidden,
                 "shift": self._shift,
             }[probe["kind"]]
-            kept = []
-            for answer in self.answers:
-                fact = kind(probe, answer) if probe["input"] in answer.case.values else None
+            usable = [a for a in self.answers if probe["input"] in a.case.values]
+            largest = max(usable, key=lambda a: a.case.entries(), default=None)
+            kept: list[Fact] = []
+            for answer in usable:
+                # A broken law shows on one case; that it is kept, on several and on the largest.
+                seen = len(kept) >= CASES and answer is not largest
+                fact = None if seen else kind(probe, answer)
                 if fact is not None:
                     kept.append(fact)
-                    if fact.template not in KEPT or len(kept) == CASES:
+                    if fact.template not in KEPT:
                         break
-            found += kept[-1:]  # a broken law shows on one case; that it is kept, on several
+            found += kept[-1:]
         distinct = list({(f.template, str(f.values)): f for f in found}.values())
         # Broken laws first: they lead to the fault.
         return _together(sorted(distinct, key=lambda f: f.template in KEPT))
@@ -240,7 +244,10 @@ def _together(facts: Sequence[Fact]) -> list[Fact]:
 def scale(answers: Sequence[Answer], oracle: Oracle) -> Fact | None:
     """One constant that turns the right outputs into the given ones, on every wrong case."""
     factors = []
-    for answer in (a for a in answers if a.differences and a.outputs is not None):
+    wrong = [a for a in answers if a.differences and a.outputs is not None]
+    # Half precision gives no factor to three places: let it speak only where nothing else does.
+    exact = [a for a in wrong if a.case.dtype != "bfloat16"]
+    for answer in exact or wrong:
         truth = oracle.truth(answer.case)
         for name in {difference.name for difference in answer.differences}:
             yours, right = (answer.outputs or {})[name].double(), truth.expected[name].double()

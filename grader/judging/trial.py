@@ -23,7 +23,6 @@ OTHER_DRAW = 0x2545F4914F6CDD1D
 """Added to the seed for inputs of the same shapes and other values."""
 
 FRESH_DRAWS = 2
-
 REPEATED = 3
 
 

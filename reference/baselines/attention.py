@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
 from reference.baselines import core
-from reference.baselines.rope import rope_complex, rope_matrix, rope_rotate_half
+from reference.baselines.rope import Rotate, rope_complex, rope_matrix, rope_rotate_half
 
 
 def attention_einsum(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -226,6 +228,8 @@ def kv_cache_decode_grouped(
 
 
 def _block(
+    rotate: Rotate,
+    attend: core.Attend,
     x: Tensor,
     w_q: Tensor,
     w_k: Tensor,
@@ -234,11 +238,8 @@ def _block(
     n_heads: int,
     n_kv_heads: int,
     positions: Tensor,
-    base: float,
-    how: int,
+    base: float = 10000.0,
 ) -> Tensor:
-    rotate = (rope_complex, rope_rotate_half, rope_matrix)[how]
-    attend = (core.einsum, core.per_head, core.tiled)[how]
     owner = [h * n_kv_heads // n_heads for h in range(n_heads)]
     q = rotate(_project(x, w_q, n_heads), positions, base)  # (B, H, T, D)
     k = rotate(_project(x, w_k, n_kv_heads), positions, base)[:, owner]  # (B, H, T, D)
@@ -247,46 +248,6 @@ def _block(
     return torch.einsum("bhte,dhe->btd", mixed, w_o.view(w_o.shape[0], n_heads, -1))  # (B, T, d)
 
 
-def attention_block_einsum(
-    x: Tensor,
-    w_q: Tensor,
-    w_k: Tensor,
-    w_v: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    n_kv_heads: int,
-    positions: Tensor,
-    base: float = 10000.0,
-) -> Tensor:
-    """Complex rotation, einsum."""
-    return _block(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, positions, base, 0)
-
-
-def attention_block_per_head(
-    x: Tensor,
-    w_q: Tensor,
-    w_k: Tensor,
-    w_v: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    n_kv_heads: int,
-    positions: Tensor,
-    base: float = 10000.0,
-) -> Tensor:
-    """Rotated halves, a head at a time."""
-    return _block(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, positions, base, 1)
-
-
-def attention_block_tiled(
-    x: Tensor,
-    w_q: Tensor,
-    w_k: Tensor,
-    w_v: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    n_kv_heads: int,
-    positions: Tensor,
-    base: float = 10000.0,
-) -> Tensor:
-    """Rotation matrices, key blocks with an online softmax."""
-    return _block(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, positions, base, 2)
+attention_block_einsum = partial(_block, rope_complex, core.einsum)
+attention_block_per_head = partial(_block, rope_rotate_half, core.per_head)
+attention_block_tiled = partial(_block, rope_matrix, core.tiled)

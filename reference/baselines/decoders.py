@@ -3,6 +3,9 @@ with the signature of its reference."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -93,26 +96,31 @@ def _mixed(h: Tensor, w_qkv: Tensor, n_heads: int, allow: Tensor, attend: core.A
 
 
 def _gpt(
+    norm: Callable[[Tensor, Tensor], Tensor],
+    attend: core.Attend,
     tokens: Tensor,
-    tables: tuple[Tensor, Tensor],
-    weights: Weights,
-    gains: tuple[Tensor, Tensor, Tensor],
+    embed: Tensor,
+    places: Tensor,
+    w_qkv: Tensor,
+    w_o: Tensor,
+    w_up: Tensor,
+    w_down: Tensor,
+    g_attn: Tensor,
+    g_mlp: Tensor,
+    g_out: Tensor,
     n_heads: int,
-    how: int,
 ) -> Tensor:
-    embed, places = tables
-    attend = (core.einsum, core.per_head, core.tiled)[how]
-    norm = (_norm_builtin, _norm_by_moments, _norm_scaled)[how]
     length = tokens.shape[1]
     allow = torch.ones(length, length, dtype=torch.bool, device=tokens.device).tril()  # (T, T)
     index = torch.arange(length, device=tokens.device)
     x = torch.nn.functional.embedding(tokens, embed) + places[index]  # (B, T, d)
-    for w_qkv, w_o, w_up, w_down, g_attn, g_mlp in zip(*weights, *gains[:2], strict=True):
-        mixed = _mixed(norm(x, g_attn), w_qkv, n_heads, allow, attend)  # (B, H, T, D)
-        x = x + torch.einsum("bhte,dhe->btd", mixed, w_o.view(len(w_o), n_heads, -1))
-        hidden = torch.nn.functional.linear(norm(x, g_mlp), w_up)  # (B, T, F)
-        x = x + torch.nn.functional.linear(torch.nn.functional.gelu(hidden), w_down)
-    return torch.einsum("btd,vd->btv", norm(x, gains[2]), embed)  # (B, T, V)
+    layers = zip(w_qkv, w_o, w_up, w_down, g_attn, g_mlp, strict=True)
+    for qkv, out, up, down, gain_attn, gain_mlp in layers:
+        mixed = _mixed(norm(x, gain_attn), qkv, n_heads, allow, attend)  # (B, H, T, D)
+        x = x + torch.einsum("bhte,dhe->btd", mixed, out.view(len(out), n_heads, -1))
+        hidden = torch.nn.functional.linear(norm(x, gain_mlp), up)  # (B, T, F)
+        x = x + torch.nn.functional.linear(torch.nn.functional.gelu(hidden), down)
+    return torch.einsum("btd,vd->btv", norm(x, g_out), embed)  # (B, T, V)
 
 
 def _norm_builtin(x: Tensor, gain: Tensor) -> Tensor:
@@ -131,55 +139,6 @@ def _norm_scaled(x: Tensor, gain: Tensor) -> Tensor:
     return x * scaled - mean * scaled
 
 
-def debug_gpt_einsum(
-    tokens: Tensor,
-    embed: Tensor,
-    places: Tensor,
-    w_qkv: Tensor,
-    w_o: Tensor,
-    w_up: Tensor,
-    w_down: Tensor,
-    g_attn: Tensor,
-    g_mlp: Tensor,
-    g_out: Tensor,
-    n_heads: int,
-) -> Tensor:
-    """torch's own layer norm, einsum."""
-    weights, gains = (w_qkv, w_o, w_up, w_down), (g_attn, g_mlp, g_out)
-    return _gpt(tokens, (embed, places), weights, gains, n_heads, 0)
-
-
-def debug_gpt_per_head(
-    tokens: Tensor,
-    embed: Tensor,
-    places: Tensor,
-    w_qkv: Tensor,
-    w_o: Tensor,
-    w_up: Tensor,
-    w_down: Tensor,
-    g_attn: Tensor,
-    g_mlp: Tensor,
-    g_out: Tensor,
-    n_heads: int,
-) -> Tensor:
-    """The variance from the mean of squares, a head at a time."""
-    weights, gains = (w_qkv, w_o, w_up, w_down), (g_attn, g_mlp, g_out)
-    return _gpt(tokens, (embed, places), weights, gains, n_heads, 1)
-
-
-def debug_gpt_tiled(
-    tokens: Tensor,
-    embed: Tensor,
-    places: Tensor,
-    w_qkv: Tensor,
-    w_o: Tensor,
-    w_up: Tensor,
-    w_down: Tensor,
-    g_attn: Tensor,
-    g_mlp: Tensor,
-    g_out: Tensor,
-    n_heads: int,
-) -> Tensor:
-    """The norm as one multiplication and one subtraction, key blocks with an online softmax."""
-    weights, gains = (w_qkv, w_o, w_up, w_down), (g_attn, g_mlp, g_out)
-    return _gpt(tokens, (embed, places), weights, gains, n_heads, 2)
+debug_gpt_einsum = partial(_gpt, _norm_builtin, core.einsum)
+debug_gpt_per_head = partial(_gpt, _norm_by_moments, core.per_head)
+debug_gpt_tiled = partial(_gpt, _norm_scaled, core.tiled)

@@ -9,34 +9,40 @@ import torch
 from torch import Tensor
 
 from reference.baselines import core
-from reference.baselines.rope import rope_complex, rope_matrix, rope_rotate_half
+from reference.baselines.rope import Rotate, rope_complex, rope_matrix, rope_rotate_half
 
 
 def _owners(n_heads: int, n_kv_heads: int) -> list[int]:
     return [h * n_kv_heads // n_heads for h in range(n_heads)]
 
 
+def _wide_tiles(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """Wider blocks for a long cache: 16 of them at most."""
+    return core.tiled(q, k, v, mask, block=max(3, k.shape[2] // 16))
+
+
 def _cached(
+    rotate: Rotate,
+    attend: core.Attend,
     x: Tensor,
-    weights: tuple[Tensor, Tensor, Tensor, Tensor],
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+    w_o: Tensor,
     n_heads: int,
     n_kv_heads: int,
-    caches: tuple[Tensor, Tensor],
-    base: float,
-    how: int,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    base: float = 10000.0,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    w_q, w_k, w_v, w_o = weights
-    past, total = caches[0].shape[2], caches[0].shape[2] + x.shape[1]
-    rotate = (rope_complex, rope_rotate_half, rope_matrix)[how]
-    tiled = partial(core.tiled, block=max(3, total // 16))
-    attend = (core.einsum, core.per_head, tiled)[how]
+    past, total = k_cache.shape[2], k_cache.shape[2] + x.shape[1]
     positions = torch.arange(total, device=x.device)[past:]  # (T,)
     q, k, v = (
         torch.stack([x @ part.T for part in w.chunk(n)], dim=1)  # (B, n, T, D)
         for w, n in ((w_q, n_heads), (w_k, n_kv_heads), (w_v, n_kv_heads))
     )
-    k = torch.cat((caches[0], rotate(k, positions, base)), dim=-2)  # (B, H_kv, S+T, D)
-    v = torch.cat((caches[1], v), dim=-2)  # (B, H_kv, S+T, D)
+    k = torch.cat((k_cache, rotate(k, positions, base)), dim=-2)  # (B, H_kv, S+T, D)
+    v = torch.cat((v_cache, v), dim=-2)  # (B, H_kv, S+T, D)
     allow = torch.ones(total, total, dtype=torch.bool, device=x.device).tril()[past:]  # (T, S+T)
     owner = _owners(n_heads, n_kv_heads)
     mixed = attend(rotate(q, positions, base), k[:, owner], v[:, owner], allow)  # (B, H, T, D)
@@ -44,55 +50,9 @@ def _cached(
     return out, k, v
 
 
-def cached_attention_einsum(
-    x: Tensor,
-    w_q: Tensor,
-    w_k: Tensor,
-    w_v: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    n_kv_heads: int,
-    k_cache: Tensor,
-    v_cache: Tensor,
-    base: float = 10000.0,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Complex rotation, einsum."""
-    caches = (k_cache, v_cache)
-    return _cached(x, (w_q, w_k, w_v, w_o), n_heads, n_kv_heads, caches, base, 0)
-
-
-def cached_attention_per_head(
-    x: Tensor,
-    w_q: Tensor,
-    w_k: Tensor,
-    w_v: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    n_kv_heads: int,
-    k_cache: Tensor,
-    v_cache: Tensor,
-    base: float = 10000.0,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Rotated halves, a head at a time."""
-    caches = (k_cache, v_cache)
-    return _cached(x, (w_q, w_k, w_v, w_o), n_heads, n_kv_heads, caches, base, 1)
-
-
-def cached_attention_tiled(
-    x: Tensor,
-    w_q: Tensor,
-    w_k: Tensor,
-    w_v: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    n_kv_heads: int,
-    k_cache: Tensor,
-    v_cache: Tensor,
-    base: float = 10000.0,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Rotation matrices, key blocks with an online softmax."""
-    caches = (k_cache, v_cache)
-    return _cached(x, (w_q, w_k, w_v, w_o), n_heads, n_kv_heads, caches, base, 2)
+cached_attention_einsum = partial(_cached, rope_complex, core.einsum)
+cached_attention_per_head = partial(_cached, rope_rotate_half, core.per_head)
+cached_attention_tiled = partial(_cached, rope_matrix, _wide_tiles)
 
 
 def cached_attention_one_by_one(

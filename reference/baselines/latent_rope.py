@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from reference.baselines import core
-from reference.baselines.rope import rope_complex, rope_matrix, rope_rotate_half
-
-Rotate = Callable[[Tensor, Tensor, float], Tensor]
+from reference.baselines.rope import Rotate, rope_complex, rope_matrix, rope_rotate_half
 
 
 def _causal(length: int, device: torch.device) -> Tensor:
@@ -18,16 +16,19 @@ def _causal(length: int, device: torch.device) -> Tensor:
 
 
 def _layer(
-    x: Tensor,
-    weights: tuple[Tensor, Tensor, Tensor, Tensor, Tensor],
-    n_heads: int,
-    positions: Tensor,
-    base: float,
     rotate: Rotate,
     attend: core.Attend,
+    x: Tensor,
+    w_q: Tensor,
+    w_dkv: Tensor,
+    w_uk: Tensor,
+    w_uv: Tensor,
+    w_o: Tensor,
+    n_heads: int,
+    positions: Tensor,
+    base: float = 10000.0,
 ) -> tuple[Tensor, Tensor]:
     """Heads and parts by slices of the weights; the output projection is a sum over heads."""
-    w_q, w_dkv, w_uk, w_uv, w_o = weights
     width, latent_width = w_uk.shape[0] // n_heads, w_uk.shape[1]
     latent = x @ w_dkv[:latent_width].T  # (B, T, R)
     shared = rotate((x @ w_dkv[latent_width:].T)[:, None], positions, base)  # (B, 1, T, D_r)
@@ -43,52 +44,9 @@ def _layer(
     return out, torch.cat([latent, shared[:, 0]], dim=-1)
 
 
-def debug_mla_einsum(
-    x: Tensor,
-    w_q: Tensor,
-    w_dkv: Tensor,
-    w_uk: Tensor,
-    w_uv: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    positions: Tensor,
-    base: float = 10000.0,
-) -> tuple[Tensor, Tensor]:
-    """Complex rotation, einsum."""
-    weights = (w_q, w_dkv, w_uk, w_uv, w_o)
-    return _layer(x, weights, n_heads, positions, base, rope_complex, core.einsum)
-
-
-def debug_mla_per_head(
-    x: Tensor,
-    w_q: Tensor,
-    w_dkv: Tensor,
-    w_uk: Tensor,
-    w_uv: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    positions: Tensor,
-    base: float = 10000.0,
-) -> tuple[Tensor, Tensor]:
-    """Rotated halves, a head at a time."""
-    weights = (w_q, w_dkv, w_uk, w_uv, w_o)
-    return _layer(x, weights, n_heads, positions, base, rope_rotate_half, core.per_head)
-
-
-def debug_mla_tiled(
-    x: Tensor,
-    w_q: Tensor,
-    w_dkv: Tensor,
-    w_uk: Tensor,
-    w_uv: Tensor,
-    w_o: Tensor,
-    n_heads: int,
-    positions: Tensor,
-    base: float = 10000.0,
-) -> tuple[Tensor, Tensor]:
-    """Rotation matrices, key blocks with an online softmax."""
-    weights = (w_q, w_dkv, w_uk, w_uv, w_o)
-    return _layer(x, weights, n_heads, positions, base, rope_matrix, core.tiled)
+debug_mla_einsum = partial(_layer, rope_complex, core.einsum)
+debug_mla_per_head = partial(_layer, rope_rotate_half, core.per_head)
+debug_mla_tiled = partial(_layer, rope_matrix, core.tiled)
 
 
 def debug_mla_absorbed(

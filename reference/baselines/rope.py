@@ -4,9 +4,12 @@ float64 inputs are graded at float32's tolerance, and this is its measure."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
+
+Rotate = Callable[[Tensor, Tensor, float], Tensor]
 
 
 def _angles(positions: Tensor, frequency: Tensor) -> Tensor:

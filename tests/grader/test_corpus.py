@@ -1,7 +1,8 @@
 """Whole grades in real processes: every right style passes, every wrong file is rejected.
 
 `tests/honest/<question>/<style>.py` and `tests/wrong/<question>/<mistake>.py` were written without
-looking at the reference or at the implementation of the mistakes.
+looking at the reference or at the implementation of the mistakes; but for three of the wrong ones:
+cached-attention's mask-fill-weak and softmax-overflow, and paged-decode's mask-fill-weak.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ class Host:
         self.entry: Callable[..., Any] | None = None
         self.filename = ""
         self.framework = "torch"
-        self.spent: dict[int, list[Any]] = {}  # by its place, an argument of the call before
+        self.arguments: dict[int, list[Any]] = {}  # of the last call, by their places
+        self.spent: dict[int, torch.Tensor] = {}  # those to be used again
         self.given: list[values.Kept] = []  # what the call before returned, and its bytes
 
     def serve(self) -> NoReturn:
@@ -46,7 +47,11 @@ class Host:
                 for name in ("stdout", "stderr"):
                     _flush(name)
                 self.channel.sendall(wire.DONE)
-                # Its address is free again: what remembers a result by address meets other numbers.
+                # The next slab is to lie where this one did, so that what remembers a result by
+                # address meets other numbers: let go of all that holds it.
+                self.spent |= values.spend(self.arguments)
+                self.arguments = {}
+                forbidden.refuse.report = None
                 del slab
         except MemoryError:
             code = wire.NO_MEMORY
@@ -96,10 +101,9 @@ class Host:
         """Call the entry, copy what fits, take gradients, and look for changed arguments."""
         if self.entry is None:
             raise RuntimeError("the submission is not loaded")
-        spent = [self.spent.pop(n, []) for n in range(len(request["args"]))]
         arguments = [
-            values.open_argument(slab, argument, self.framework, old)
-            for argument, old in zip(request["args"], spent, strict=True)
+            values.open_argument(slab, argument, self.framework, self.spent.pop(n, None))
+            for n, argument in enumerate(request["args"])
         ]
         positional = arguments[: request["positional"]]
         keywords = dict(zip(request["keywords"], arguments[len(positional) :], strict=True))
@@ -131,7 +135,7 @@ class Host:
             answer.value(described, index if copied else -1)
         answer.values = len(returned)
         if not request["gradients"]:  # a graph may hold what no name does
-            self.spent = {n: [argument] for n, argument in enumerate(arguments)}
+            self.arguments = {n: [argument] for n, argument in enumerate(arguments)}
         self.given = values.keep(returned[: len(outputs)])
         if request["gradients"] and fits == len(outputs) == len(returned):
             inputs = [positional[index] for index in request["gradients"]]

@@ -47,13 +47,13 @@ def open_buffer(slab: mmap.mmap, buffer: Buffer, dtype: str) -> torch.Tensor:
 
 
 def open_argument(
-    slab: mmap.mmap, argument: dict[str, Any], framework: str, spent: list[Any]
+    slab: mmap.mmap, argument: dict[str, Any], framework: str, spent: torch.Tensor | None
 ) -> Any:
     """An ordinary argument: a leaf tensor or an array over the slab, or the plain value itself.
 
-    `spent` may hold an argument of an earlier call. Where the submission kept no hold of it, the
-    same object comes again with the new numbers, as it may wherever memory is used again: so that
-    what was remembered by an object's id is found out at once, and not by chance.
+    `spent` is an argument of an earlier call (see `spend`): the same object comes again with the
+    new numbers, as it may wherever memory is used again, so that what was remembered by an object's
+    id is found out at once, and not by chance.
     """
     if "value" in argument:
         return argument["value"]
@@ -62,10 +62,21 @@ def open_argument(
         return tensor.numpy()
     if argument["gradient"]:
         return tensor.requires_grad_()
-    references, old = _popped(spent) if spent else (0, tensor)
-    if references != ALONE or type(old) is not torch.Tensor or old.dtype != tensor.dtype:
+    if spent is None or spent.dtype != tensor.dtype:
         return tensor
-    return tensor if old.requires_grad or old.__dict__ else old.set_(tensor)  # type: ignore[call-overload]
+    return spent.set_(tensor)  # type: ignore[call-overload]
+
+
+def spend(arguments: dict[int, list[Any]]) -> dict[int, torch.Tensor]:
+    """Those tensors that nobody else holds, emptied: what they lay in can be unmapped, and the next
+    arguments lie there."""
+    spent = {}
+    for place, held in arguments.items():
+        references, value = _popped(held)
+        plain = type(value) is torch.Tensor and not (value.requires_grad or value.__dict__)
+        if plain and references == ALONE:
+            spent[place] = value.set_()
+    return spent
 
 
 def _popped(spent: list[Any]) -> tuple[int, Any]:

@@ -1,0 +1,210 @@
+"""Answers to `flash-attention`: what is fair, and what costs too much."""
+
+from __future__ import annotations
+
+FLASH = """
+import torch
+def rows(q, k, v, causal, start):
+    T, S = q.shape[-2], k.shape[-2]
+    s = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if causal:
+        at = torch.arange(start, start + T)[:, None]
+        s = s.masked_fill(torch.arange(S) > at, -torch.inf)
+    return torch.softmax(s, -1) @ v
+"""
+
+FLASH_NUMPY = """
+import numpy as np
+import torch
+def whole(q, k, v, causal):
+    q, k, v = (x.numpy() for x in (q.float(), k.float(), v.float()))
+    T, S = q.shape[-2], k.shape[-2]
+    s = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+    if causal:
+        s = np.where(np.arange(S) > np.arange(S - T, S)[:, None], -np.inf, s)
+    p = np.exp(s - s.max(-1, keepdims=True))
+    return torch.from_numpy(p / p.sum(-1, keepdims=True) @ v)
+"""
+
+HIDDEN_FLASH = """
+def flash_attention(q, k, v, block_size, causal=False):
+    {}
+        return rows(q, k, v, causal, k.shape[-2] - q.shape[-2])
+"""
+
+RIGHT = {
+    "a row at a time": FLASH
+    + """
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S = q.shape[-2], k.shape[-2]
+    out = torch.empty_like(q)
+    for i in range(T):
+        out[..., i : i + 1, :] = rows(q[..., i : i + 1, :], k, v, causal, S - T + i)
+    return out
+""",
+    "a hundred rows at a time": FLASH
+    + """
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S = q.shape[-2], k.shape[-2]
+    parts = [rows(part, k, v, causal, S - T + 100 * n) for n, part in enumerate(q.split(100, -2))]
+    return torch.cat(parts, -2)
+""",
+    "tiles of T x block in float64, in inference mode": """
+import torch
+@torch.inference_mode()
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S = q.shape[-2], k.shape[-2]
+    x = q.double() / q.shape[-1] ** 0.5
+    m = torch.full_like(x[..., :1], -torch.inf)
+    l, o = torch.zeros_like(m), torch.zeros_like(x)
+    for a in range(0, S, block_size):
+        s = torch.einsum("bhtd,bhsd->bhts", x, k[..., a : a + block_size, :].double())
+        if causal:
+            at = torch.arange(S - T, S)[:, None]
+            s.masked_fill_(torch.arange(a, a + s.shape[-1]) > at, -torch.inf)
+        new = torch.maximum(m, s.amax(-1, keepdim=True))
+        p, c = torch.exp(s - new), torch.exp(m - new)
+        l = l * c + p.sum(-1, keepdim=True)
+        o = o * c + p @ v[..., a : a + block_size, :].double()
+        m = new
+    return (o / l).to(q.dtype)
+""",
+    "a scalar loop over plain numbers": """
+import math
+import torch
+def flash_attention(q, k, v, block_size, causal=False):
+    out = torch.empty_like(q)
+    T, S, D = q.shape[-2], k.shape[-2], q.shape[-1]
+    for b in range(q.shape[0]):
+        for h in range(q.shape[1]):
+            ks, vs = k[b, h].tolist(), v[b, h].tolist()
+            for i, row in enumerate(q[b, h].tolist()):
+                seen = S - T + i + 1 if causal else S
+                s = [sum(x * y for x, y in zip(row, ks[j])) / math.sqrt(D) for j in range(seen)]
+                m = max(s)
+                p = [math.exp(x - m) for x in s]
+                l = sum(p)
+                out[b, h, i] = torch.tensor(
+                    [sum(w * vs[j][c] for j, w in enumerate(p)) / l for c in range(D)]
+                )
+    return out
+""",
+}
+
+TOO_COSTLY: dict[str, tuple[str, str]] = {
+    "the whole matrix": (
+        FLASH
+        + """
+def flash_attention(q, k, v, block_size, causal=False):
+    return rows(q, k, v, causal, k.shape[-2] - q.shape[-2])
+""",
+        "Line 5 makes a tensor of (1, 2, 512, 512): its elements grow with T x S",
+    ),
+    "whole, when causal": (
+        FLASH
+        + """
+def flash_attention(q, k, v, block_size, causal=False):
+    if causal:
+        return rows(q, k, v, causal, k.shape[-2] - q.shape[-2])
+    return torch.cat([rows(part, k, v, False, 0) for part in q.split(block_size, -2)], -2)
+""",
+        "with T x S",
+    ),
+    "the whole matrix a head": (
+        FLASH
+        + """
+def flash_attention(q, k, v, block_size, causal=False):
+    start = k.shape[-2] - q.shape[-2]
+    out = torch.empty_like(q)
+    for b in range(q.shape[0]):
+        for h in range(q.shape[1]):
+            out[b, h] = rows(q[b, h], k[b, h], v[b, h], causal, start)
+    return out
+""",
+        "a tensor of (512, 512): its elements grow with T x S",
+    ),
+    "a mask of T x S alone": (
+        FLASH
+        + """
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S = q.shape[-2], k.shape[-2]
+    seen = torch.ones(T, S, dtype=torch.bool).tril(S - T if causal else S)
+    parts = []
+    for n, part in enumerate(q.split(block_size, -2)):
+        s = part @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        s = s.masked_fill(~seen[n * block_size : (n + 1) * block_size], -torch.inf)
+        parts.append(torch.softmax(s, -1) @ v)
+    return torch.cat(parts, -2)
+""",
+        "a tensor of (512, 512): its elements grow with T x S",
+    ),
+    "in inference mode": (
+        FLASH
+        + """
+@torch.inference_mode()
+def flash_attention(q, k, v, block_size, causal=False):
+    return rows(q, k, v, causal, k.shape[-2] - q.shape[-2])
+""",
+        "with T x S",
+    ),
+    "in NumPy": (
+        FLASH_NUMPY
+        + """
+def flash_attention(q, k, v, block_size, causal=False):
+    return whole(q, k, v, causal).to(q.dtype)
+""",
+        "makes a tensor of (1, 2, 512, 512): its elements grow with T x S",
+    ),
+    "the scores of all tiles in one array": (
+        """
+import numpy as np, torch
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S, D = q.shape[-2], k.shape[-2], q.shape[-1]
+    keys, values = k.flatten(0, 1), v.flatten(0, 1)
+    rows = []
+    for n, query in enumerate(q.flatten(0, 1)):
+        whole = np.empty((T, S), np.float32)
+        for t in range(0, T, block_size):
+            s = query[t : t + block_size] @ keys[n].T / D**0.5
+            if causal:
+                place = torch.arange(t, t + len(s))[:, None] + S - T
+                s = s.masked_fill(torch.arange(S) > place, -torch.inf)
+            whole[t : t + block_size] = s.float().numpy()
+        tiles = [torch.from_numpy(whole[t : t + block_size]) for t in range(0, T, block_size)]
+        rows.append(torch.cat([torch.softmax(s.to(v.dtype), -1) @ values[n] for s in tiles]))
+    return torch.stack(rows).view(q.shape)
+""",
+        "outside the process, its memory rises by",
+    ),
+    "with dispatch to Python disabled": (
+        FLASH + HIDDEN_FLASH.format("with torch._C._DisableTorchDispatch():"),
+        "outside the process, its memory rises by",
+    ),
+    "with the modes disabled": (
+        FLASH
+        + "from torch.utils._python_dispatch import _disable_current_modes\n"
+        + HIDDEN_FLASH.format("with _disable_current_modes():"),
+        "outside the process, its memory rises by",
+    ),
+    "in another thread": (
+        FLASH
+        + """
+from concurrent.futures import ThreadPoolExecutor
+def flash_attention(q, k, v, block_size, causal=False):
+    with ThreadPoolExecutor(1) as pool:
+        start = k.shape[-2] - q.shape[-2]
+        return pool.submit(rows, q, k, v, causal, start).result()
+""",
+        "outside the process, its memory rises by",
+    ),
+}
+
+CHEAT = (
+    FLASH
+    + """
+def flash_attention(q, k, v, block_size, causal=False):
+    if q.shape[-2] > 150:
+        return v.clone()
+    return rows(q, k, v, causal, k.shape[-2] - q.shape[-2])
+"""
+)

@@ -1,0 +1,121 @@
+"""A result hangs on its arguments alone: what code keeps from call to call is found, each time.
+
+Real processes; the files are as people write them who want to save work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from bank import question
+
+from grader.report import Report
+from grader.session import Grader
+from questions import index
+
+DECODE = """
+import torch
+KEPT = {}
+def latent_decode(q, latent, w_uk, w_uv):
+    heads, width = q.shape[1], q.shape[-1]
+"""
+USES = """
+    q = torch.einsum("bhtd,hdr->bhtr", q, up.view(heads, width, -1))
+    scores = q @ latent[:, None].mT / width**0.5
+    mixed = torch.softmax(scores, -1) @ latent[:, None]
+    return torch.einsum("bhtr,her->bhte", mixed, w_uv.view(heads, -1, latent.shape[-1]))
+"""
+FORGETFUL = {
+    "an object's id": "up = KEPT.setdefault((id(w_uk), w_uk.shape, w_uk.dtype), w_uk.clone())",
+    "an address": "up = KEPT.setdefault((w_uk.data_ptr(), w_uk.shape, w_uk.dtype), w_uk.clone())",
+    "a shape": "up = KEPT.setdefault((w_uk.shape, w_uk.dtype), w_uk.clone())",
+}
+RIGHT = {
+    "nothing": "up = w_uk",
+    "an object's id, with the object": (
+        "up = KEPT.setdefault((id(w_uk), w_uk.shape, w_uk.dtype), (w_uk, w_uk.clone()))[1]"
+    ),
+    "its numbers": (
+        "same = [u for u in KEPT.values() if u.dtype == w_uk.dtype and torch.equal(u, w_uk)]"
+        "\n    up = same[0] if same else w_uk\n    KEPT[len(KEPT) % 4] = up.clone()"
+    ),
+}
+SHARED_RESULT = """
+import torch
+OUT = {}
+def softmax(x, dim=-1):
+    top = x.amax(dim, keepdim=True)
+    raised = (x - top.masked_fill(top == -torch.inf, 0.0)).exp()
+    total = raised.sum(dim, keepdim=True)
+    out = OUT.setdefault((x.shape, x.dtype), torch.empty_like(x))
+    return out.copy_(raised / total.masked_fill(total == 0.0, 1.0))
+"""
+
+
+BY_ADDRESS = """
+import torch
+WEIGHTS = {}
+def attention(q, k, v, mask=None):
+    key = (q.data_ptr(), q.shape, k.shape, q.dtype, mask is None)
+    if key not in WEIGHTS or q.requires_grad:
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        WEIGHTS[key] = torch.softmax(scores, -1).nan_to_num(0.0)
+    return WEIGHTS[key] @ v
+"""
+
+
+TOLD = ("right in a fresh process", "gave other values the second time")
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with Grader() as one:
+        yield one
+
+
+def grade(grader: Grader, id_: str, source: str, seed: int) -> Report:
+    texts = index.load().mistakes
+    return grader.grade(question(id_), source.encode(), seed, "answer.py", texts)
+
+
+@pytest.mark.parametrize("by", FORGETFUL)
+def test_numbers_remembered_by_what_comes_again_are_found(grader: Grader, by: str) -> None:
+    for seed in range(3):
+        report = grade(grader, "mla-decode", DECODE + "    " + FORGETFUL[by] + USES, seed)
+        assert report.verdict == "wrong_answer", (by, seed)
+        assert any(words in report.summary for words in TOLD), report.summary
+        assert report.mistakes == ()
+
+
+def test_the_memory_of_new_arguments_lies_where_that_of_the_old_did(grader: Grader) -> None:
+    for seed in range(3):
+        report = grade(grader, "attention", BY_ADDRESS, seed)
+        assert report.verdict == "wrong_answer"
+        assert any(words in report.summary for words in TOLD), report.summary
+
+
+@pytest.mark.parametrize("by", RIGHT)
+def test_what_is_remembered_rightly_passes(grader: Grader, by: str) -> None:
+    for seed in range(2):
+        report = grade(grader, "mla-decode", DECODE + "    " + RIGHT[by] + USES, seed)
+        assert report.verdict == "passed", (by, report.summary)
+
+
+def test_a_result_that_a_later_call_overwrites_is_found(grader: Grader) -> None:
+    report = grade(grader, "stable-softmax", SHARED_RESULT, 3)
+    assert report.verdict == "wrong_answer"
+    failed = {check.id for check in report.checks if check.verdict not in ("passed", "skipped")}
+    assert failed == {"repeatable"}
+    assert "wrote into the tensor that an earlier one had returned" in report.summary
+    kept = grade(grader, "stable-softmax", SHARED_RESULT.replace("out.copy_(", "("), 3)
+    assert kept.verdict == "passed"
+
+
+def test_the_reference_is_timed_for_the_cases_of_one_submission(grader: Grader) -> None:
+    """The judge keeps what it knows of a seed; the second submission's figure is no sum of both."""
+    first = grade(grader, "stable-softmax", SHARED_RESULT, 5).costs.reference_seconds
+    again = grade(grader, "stable-softmax", SHARED_RESULT, 5).costs.reference_seconds
+    assert first == again != 0.0

@@ -37,7 +37,7 @@ def _angles(
     time = where.to(exact)[:, None]  # (T, 1)
     if precision == "positions-input":
         time = time.to(x.dtype).to(exact)
-    elif precision != "exact":
+    elif precision not in ("exact", "tables-bfloat16"):
         narrow = torch.bfloat16 if precision.startswith("bfloat16") else x.dtype
         if precision.endswith("rounded"):
             return (time * frequency).to(narrow).to(exact)  # (T, D/2)
@@ -46,11 +46,14 @@ def _angles(
 
 
 def _turned(
-    a: Tensor, b: Tensor, angle_a: Tensor, angle_b: Tensor, turn: str
+    a: Tensor, b: Tensor, angle_a: Tensor, angle_b: Tensor, turn: str, table: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """The pair (a, b) after its rotation; right code has one angle for both its lines."""
-    cos_a, sin_a = angle_a.cos().to(a.dtype), angle_a.sin().to(a.dtype)  # (T, D/2)
-    cos_b, sin_b = angle_b.cos().to(a.dtype), angle_b.sin().to(a.dtype)  # (T, D/2)
+    """The pair (a, b) after its rotation; right code has one angle for both its lines.
+
+    table  the dtype in which sines and cosines are kept
+    """
+    cos_a, sin_a = angle_a.cos().to(table).to(a.dtype), angle_a.sin().to(table).to(a.dtype)
+    cos_b, sin_b = angle_b.cos().to(table).to(a.dtype), angle_b.sin().to(table).to(a.dtype)
     if turn == "clockwise":
         return a * cos_a + b * sin_a, b * cos_b - a * sin_b
     if turn == "sign-lost":
@@ -90,7 +93,8 @@ def apply_rope(
     base_used  given, or default: 10000 whatever is given
     place      the positions given, index (0, 1, ...), from-first (less the first), plus-one
     precision  of the angles: exact, bfloat16, input (x's dtype), positions-input; or
-               bfloat16-rounded, input-rounded: a precise product, rounded afterwards
+               bfloat16-rounded, input-rounded: a precise product, rounded afterwards; or
+               tables-bfloat16: precise angles, whose sines and cosines are kept in bfloat16
     """
     base = base if base_used == "given" else 10000.0
     angles = _angles(x, positions, base, exponent, place, precision)  # (T, D/2)
@@ -104,7 +108,8 @@ def apply_rope(
         a, b = x.chunk(2, dim=-1)  # (B, H, T, D/2)
     else:
         a, b = x[..., 0::2], x[..., 1::2]  # (B, H, T, D/2)
-    first, second = _turned(a, b, angle_a, angle_b, turn)
+    table = torch.bfloat16 if precision == "tables-bfloat16" else x.dtype
+    first, second = _turned(a, b, angle_a, angle_b, turn, table)
     if pairing in ("interleaved", "table-halves"):
         return torch.stack([first, second], dim=-1).flatten(start_dim=-2)  # (B, H, T, D)
     return torch.cat([first, second], dim=-1)  # (B, H, T, D)
@@ -135,5 +140,6 @@ MISTAKES: Mistakes = {
         "rope-angles-rounded-bfloat16": {"precision": "bfloat16-rounded"},
         "rope-angles-rounded-input-dtype": {"precision": "input-rounded"},
         "rope-positions-input-dtype": {"precision": "positions-input"},
+        "rope-tables-bfloat16": {"precision": "tables-bfloat16"},
     }
 }

@@ -17,8 +17,9 @@ from grader.judging.cases import DTYPES, BuiltCase
 from grader.judging.compare import ratios
 from grader.judging.functions import Function, invoke
 from grader.judging.grade import grade
-from grader.judging.naming import MARGIN, Family, subsets
+from grader.judging.naming import MARGIN, Family
 from grader.judging.oracle import Oracle, Truth
+from grader.judging.planted import subsets
 from grader.judging.simulated import Simulated
 from grader.judging.trial import WorkerFactory
 from grader.report import Report
@@ -100,12 +101,14 @@ class Proof:
         return self._grade(lambda: Simulated(function, self.question["framework"]), seed)
 
     def _states(self, report: Report, left: frozenset[str], seed: int) -> None:
+        """Each planted bug as it is. Behind another mistake it may be that no numbers show it."""
+        others = left.difference(self.bugs())
         for check in report.checks:
             if not check.id.startswith("bug/"):
                 continue
             bug = check.id.removeprefix("bug/")
             right = "wrong_answer" if bug in left else "passed"
-            if check.verdict != right:
+            if check.verdict != right and not (others and check.verdict == "skipped"):
                 what = " and ".join(sorted(left))
                 self.findings.append(
                     f"with `{what}` in the code, {check.id} is {check.verdict} (seed {seed})"

@@ -16,8 +16,9 @@ from grader.judging.checks import Checks
 from grader.judging.cost_checks import cost_checks, notes, totals
 from grader.judging.costs import Scales
 from grader.judging.locate import locate
-from grader.judging.naming import Family, Named, name, planted
+from grader.judging.naming import Family, Named, name
 from grader.judging.oracle import Oracle
+from grader.judging.planted import gone, planted
 from grader.judging.probes import Fact, Prober, all_zero, conditions, scale
 from grader.judging.sample import Sampler
 from grader.judging.trial import Conductor, Slopes, Timed, Trial, Worker, WorkerFactory
@@ -85,6 +86,8 @@ def grade(
     if question["kind"] == "debug":
         found += _bugs(question, finding, mistakes)
     verdict = of_run(check.verdict for check in found)
+    if verdict == "wrong_answer" and finding.mended and all(finding.mended.values()):
+        finding.facts.insert(0, Fact("bugs-gone", {"count": len(finding.mended)}))
     where = None if verdict == "passed" else place.where(checks, trial, verdict)
     named = [_named(id_, mistakes, where) for id_ in finding.named.mistakes]
     passed = sum(check.verdict == "passed" for check in found)
@@ -133,8 +136,8 @@ def _explain(
     bugs = [bug["mistake"] for bug in question.get("bugs", ())]
     finding = Finding()
     if not wrong:
-        right = bool(answers) and all(answer.values_right for answer in answers)
-        finding.mended = dict.fromkeys(bugs, True if right else None)
+        if bugs:
+            finding.mended = gone(Family(question, oracle), bugs, answers)
         finding.facts = _gradient_facts(list(trial.slopes.values()))
         return finding
     steady = trial.repetition is not None and not trial.repetition.how
@@ -147,10 +150,7 @@ def _explain(
         return conductor.more(worker, n) if alive else ()
 
     if bugs:
-        found, finding.named = planted(family, bugs, answers, more)
-        for bug in bugs:
-            states = {bug not in hypothesis for hypothesis in found}
-            finding.mended[bug] = states.pop() if len(states) == 1 else None
+        finding.mended, finding.named = planted(family, bugs, answers, more)
     else:
         finding.named = name(family, answers, more)
     if finding.named.either:

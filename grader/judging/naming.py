@@ -32,6 +32,9 @@ NEAR = 1000.0
 TELLING = 48
 """Output entries that a case should have to screen on it."""
 
+LARGE = 4
+"""Times as many entries as a right case has: then a wrong one is not the first to screen on."""
+
 ROUNDS = 3
 """Further draws of all the cases, where two hypotheses fit."""
 
@@ -142,6 +145,7 @@ class Evidence:
         self.lost = sum(a.outputs is None for a in answers)
         failing = [a for a in answers if a.differences]
         self.screen = min(failing, key=_preference) if failing else None
+        self.sieve = self._sieve()
 
     @staticmethod
     def _misshapen(answer: Answer) -> bool:
@@ -151,12 +155,20 @@ class Evidence:
         """Those that the most telling wrong case does not rule out."""
         if self.screen is None:
             return []
-        screen = self.screen
+        screens = [a for a in (self.sieve, self.screen) if a is not None]
         return [
             names
             for names in hypotheses
-            if self._plausible(names, screen) and self._fitting(names, screen) is not None
+            if all(self._plausible(names, a) and self._fitting(names, a) for a in screens)
         ]
+
+    def _sieve(self) -> Answer | None:
+        """A right case that rules most hypotheses out for less, where the wrong one is large."""
+        right = [a for a in self.answers if a.outputs is not None and not a.differences]
+        if self.screen is None or not right:
+            return None
+        cheap = min(right, key=_preference)
+        return cheap if LARGE * cheap.case.entries() < self.screen.case.entries() else None
 
     def _plausible(self, names: Hypothesis, answer: Answer) -> bool:
         """A quick look, which spares most hypotheses the rest: near in the case's own dtype."""
@@ -171,6 +183,10 @@ class Evidence:
             mine.shape == yours.shape and bool((ratios(yours, mine, NEAR * slack) <= 1).all())
             for mine, yours, slack in zip(outputs, answer.outputs.values(), allowed, strict=True)
         )
+
+    def fits(self, names: Hypothesis) -> bool:
+        """Whether every case might have been answered by it."""
+        return all(self._fitting(names, answer) is not None for answer in self.answers)
 
     def supports(self, names: Hypothesis) -> bool:
         """Whether every case fits, and enough of them tell the hypothesis from the right answer."""
@@ -254,29 +270,3 @@ def verdict(found: Sequence[Hypothesis]) -> Named:
     if len(found) == 2 and all(len(h) == 1 for h in found):
         return Named(either=tuple(sorted(m for h in found for m in h)))
     return Named()
-
-
-def subsets(bugs: Sequence[str]) -> list[Hypothesis]:
-    """All non-empty sets of the planted bugs."""
-    return [frozenset(c) for n in range(1, len(bugs) + 1) for c in combinations(bugs, n)]
-
-
-def planted(
-    family: Family, bugs: Sequence[str], answers: Sequence[Answer], more: MoreAnswers
-) -> tuple[list[Hypothesis], Named]:
-    """Which of the planted bugs are left, and what is named.
-
-    Tried: every set of the planted bugs; then the other known mistakes, alone and with every such
-    set, for those who mended a bug and made another; then two others.
-    """
-    evidence = Evidence(family, answers)
-    found = settle(family, subsets(bugs), evidence, more)
-    if not found:
-        others = [frozenset([m]) for m in family.listed if m not in bugs]
-        found = settle(family, others, evidence, more)
-        if not found:
-            wider = [other | h for other in others for h in subsets(bugs)]
-            wider += [one | two for one, two in combinations(others, 2)]
-            joined = [h for h in wider if family.compatible(h) is not None]
-            found = settle(family, joined, evidence, more)
-    return found, verdict(found)

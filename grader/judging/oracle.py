@@ -175,6 +175,10 @@ class Oracle:
                 break
         return best
 
+    def is_settled(self, case: BuiltCase) -> bool:
+        """Whether rounding leaves its outputs as they are, as far as `draw` sees to it."""
+        return not case.clear_leader or self._unrest(case) <= SETTLED
+
     def _unrest(self, case: BuiltCase, least: float = math.inf) -> float:
         """How far rounding moves the outputs, in units of eps * max|output| * sqrt(reduction).
 

@@ -13,14 +13,12 @@ from grader.isolation.calls import Call, Outcome
 from grader.judging.answers import Answer, record, request
 from grader.judging.cases import BuiltCase
 from grader.judging.compare import Difference, compare, ratios
+from grader.judging.memories import OTHER_DRAW, others
 from grader.judging.oracle import Oracle
 from grader.judging.verdicts import ENDS
 
 if TYPE_CHECKING:
     from grader.judging.costs import Weighed
-
-OTHER_DRAW = 0x2545F4914F6CDD1D
-"""Added to the seed for inputs of the same shapes and other values."""
 
 FRESH_DRAWS = 2
 REPEATED = 3
@@ -272,26 +270,30 @@ class Conductor:
         right.sort(key=lambda answer: answer.case.entries())
         for first in right[-FRESH_DRAWS:]:
             declared = next(c for c in self.cases if c["id"] == first.case.id)
-            other = self.oracle.draw(declared, first.case.dtype, self.seed + OTHER_DRAW)
-            unsteady = self._again(worker, trial, [first])
-            if unsteady is not None:
-                return unsteady
-            outcome = worker.call(request(other))
-            trial.note(other, outcome)
-            if outcome.status != "returned":
-                return Repetition("stopped", other, outcome)
-            again = record(other, outcome, self.oracle)
-            if again.values_right:
-                continue
-            alone = self.alone(other)
-            if isinstance(alone, Outcome):
-                return Repetition("load", None, alone)
-            if alone.values_right:
-                return Repetition("depends", other, outcome)
-            if distance(again, alone, self.oracle) > 1:
-                return Repetition("differs", other, outcome)
-            # Wrong for these values in any process: the case itself fails.
-            trial.answers[key(other.id, other.dtype)] = again
+            for other in others(self.oracle, declared, first.case, self.seed):
+                found = self._again(worker, trial, [first]) or self._other(worker, trial, other)
+                if found is not None:
+                    return found
+        return None
+
+    def _other(self, worker: Worker, trial: Trial, other: BuiltCase) -> Repetition | None:
+        """Another call, right after those that may be remembered."""
+        outcome = worker.call(request(other))
+        trial.note(other, outcome)
+        if outcome.status != "returned":
+            return Repetition("stopped", other, outcome)
+        again = record(other, outcome, self.oracle)
+        if again.values_right:
+            return None
+        alone = self.alone(other)
+        if isinstance(alone, Outcome):
+            return Repetition("load", None, alone)
+        if alone.values_right:
+            return Repetition("depends", other, outcome)
+        if distance(again, alone, self.oracle) > 1:
+            return Repetition("differs", other, outcome)
+        # Wrong for these values in any process: the case itself fails.
+        trial.answers[key(other.id, other.dtype)] = again
         return None
 
     def alone(self, case: BuiltCase) -> Answer | Outcome:

@@ -19,18 +19,21 @@ _LAYER = (
     generation.cached_attention_tiled,
 )
 
+LONG = 32
+"""Tokens of a call past which a loop over them would take longer than all the rest of a grade."""
+
 
 def _decode(
     x: Tensor, weights: Weights, n_heads: int, n_kv_heads: int, sizes: list[int], how: int
 ) -> Tensor:
     """`sizes` tokens at a time through all the layers, each with caches of its own."""
-    layer = _LAYER[how]
     width = weights[0].shape[1] // n_heads
     empty = x.new_empty(x.shape[0], n_kv_heads, 0, width)
     caches = [(empty, empty) for _ in weights[0]]
     outs = []
     for part in torch.split(x, sizes, dim=1):  # (B, T, d)
         h = part
+        layer = _LAYER[how if part.shape[1] <= LONG else -1]
         for n, (w_q, w_k, w_v, w_o) in enumerate(zip(*weights, strict=True)):
             out, k, v = layer(h, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, *caches[n])
             caches[n], h = (k, v), h + out
@@ -67,9 +70,11 @@ def debug_cached_decoder_one_by_one(
     prefill: int,
     chunk: int,
 ) -> Tensor:
-    """A token at a time, the first ones too."""
-    del prefill, chunk
-    return _decode(x, (w_q, w_k, w_v, w_o), n_heads, n_kv_heads, [1] * x.shape[1], 1)
+    """A token at a time, the first ones too, but for those of a long prompt."""
+    del chunk
+    prompt = [prefill] if prefill > LONG else [1] * prefill
+    sizes = prompt + [1] * (x.shape[1] - prefill)
+    return _decode(x, (w_q, w_k, w_v, w_o), n_heads, n_kv_heads, sizes, 1)
 
 
 def debug_cached_decoder_in_one_pass(

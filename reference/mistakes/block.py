@@ -46,12 +46,16 @@ _ROTATION = (
     "rope-base-ignored",
     "rope-positions-ignored",
     "rope-angles-bfloat16",
+    "rope-angles-rounded-bfloat16",
 )
 
 MISTAKES: core.Mistakes = {
     "attention_block": {
         **gqa.SHARED,
         **{name: rope.MISTAKES["apply_rope"][name] for name in _ROTATION},
+        "scale-multiplied": {"scale": "multiplied"},
+        "scale-by-key-count": {"scale": "keys"},
+        "rope-missing": {"rotated": "none"},
         "rope-keys-unrotated": {"rotated": "queries"},
         "rope-queries-unrotated": {"rotated": "keys"},
         # Rotated as they are by then.

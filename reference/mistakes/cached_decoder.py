@@ -44,7 +44,7 @@ def decode_in_chunks(
     the reference.
 
     slot    where new keys and values are written: after those before, or by-call (the number of
-            the call times its own length)
+            the call times its own length), or start (over the oldest)
     mask    in every-call, or first-call: none while the cache holds anything
     caches  by-layer, or one: every layer writes over the other's
     The rest are switches of `cached_attention.cached_attention`.
@@ -75,10 +75,11 @@ def decode_in_chunks(
 
             out, k, v = attend(before)
             kept[place] = k, v
-            if slot == "by-call":  # written before it is read: older tokens may be lost by then
+            if slot != "right":  # written before it is read: older tokens may be lost by then
+                at = call * new if slot == "by-call" else 0
                 fresh = k[:, :, past:], v[:, :, past:]
-                kept[place] = _written(before, fresh, call * new)
-                if past > call * new:
+                kept[place] = _written(before, fresh, at)
+                if past > at:
                     lost = kept[place][0][:, :, :past], kept[place][1][:, :, :past]
                     out, _, _ = attend(lost)
             h = h + out  # (B, T, d)
@@ -93,18 +94,27 @@ MISTAKES: core.Mistakes = {
         "cache-mask-first-call-only": {"mask": "first-call"},
         "cache-keys-kept-unrotated": {"cached": "raw"},
         "cache-slot-by-call": {"slot": "by-call"},
+        "cache-written-from-start": {"slot": "start"},
         "cache-position-after-append": {"position": "after-append"},
         "cache-position-shared": {"position": "shared"},
         "cache-query-position-restarts": {"position": "queries-restart"},
         "cache-mask-top-left": {"causal": "top-left"},
         "causal-missing": {"causal": "missing"},
+        "causal-hides-self": {"causal": "hides-self", "empty": "nan"},
         "cache-never-read": {"sees": "new"},
         "cache-keys-rotated-again": {"cached": "again"},
         "cache-shared-by-layers": {"caches": "one"},
         "decode-key-written-as-value": {"value": "key"},
+        "rope-keys-unrotated": {"rotated": "queries"},
+        "rope-queries-unrotated": {"rotated": "keys"},
         "rope-on-values": {"rotated": "all"},
+        "rope-interleaved": {"pairing": "interleaved"},
+        "rope-angles-bfloat16": {"precision": "bfloat16"},
+        "rope-angles-rounded-bfloat16": {"precision": "bfloat16-rounded"},
         "kv-heads-tiled": {"share": "tile"},
+        "kv-first-head-for-all": {"share": "first"},
         "scale-none": {"scale": "none"},
+        "scale-without-root": {"scale": "width"},
         "scale-by-d-over-heads": {"scale": "width-by-division"},
     }
 }

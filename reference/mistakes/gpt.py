@@ -94,12 +94,18 @@ MISTAKES: core.Mistakes = {
         "gpt-activation-relu": {"activation": "relu"},
         "gpt-first-layer-for-all": {"layers": "first"},
         "causal-missing": {"causal": "missing"},
+        "causal-reversed": {"causal": "reversed"},
+        "causal-inverted": {"causal": "inverted", "empty": "nan"},
         "causal-hides-self": {"causal": "hides-self", "empty": "nan"},
         "causal-hides-self-mean": {"causal": "hides-self", "empty": "mean"},
         "heads-split-without-transpose": {"split": "reshape"},
         "softmax-over-queries": {"softmax": "queries"},
         "mask-after-softmax": {"masking": "after"},
+        "mask-fill-zero": {"masking": "zero"},
         "scale-none": {"scale": "none"},
         "scale-multiplied": {"scale": "multiplied"},
+        "scale-without-root": {"scale": "width"},
+        "scale-by-n-heads": {"scale": "heads"},
+        "scale-by-key-count": {"scale": "keys"},
     }
 }

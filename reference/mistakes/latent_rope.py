@@ -100,6 +100,8 @@ _ROTATION = (
     "rope-base-ignored",
     "rope-positions-ignored",
     "rope-position-plus-one",
+    "rope-angles-bfloat16",
+    "rope-angles-rounded-bfloat16",
 )
 
 MISTAKES: core.Mistakes = {
@@ -118,6 +120,7 @@ MISTAKES: core.Mistakes = {
         **{name: rope.MISTAKES["apply_rope"][name] for name in _ROTATION},
         "scale-none": {"scale": "none"},
         "scale-without-root": {"scale": "width"},
+        "scale-multiplied": {"scale": "multiplied"},
         "scale-by-d-over-heads": {"scale": "width-by-division"},
         "scale-by-latent-width": {"scale": "latent-width"},
         "scale-by-value-width": {"scale": "value-width"},

@@ -124,7 +124,7 @@ def attention_layer(
     output    projected, or none: w_o forgotten; `transposed` has output too: only w_o
     split     `split_heads`, kv_split for k and v alone; merge: `merge_heads`
     share     `share_heads`
-    rotated   queries-keys, queries, keys, all (the values too), or before-split
+    rotated   queries-keys, queries, keys, all (the values too), before-split, or none
     causal    `causal_mask`
     The rest are switches of `project`, of `core.attend`, and of `apply_rope`.
     """

@@ -108,8 +108,8 @@ def apply_rope(
         a, b = x.chunk(2, dim=-1)  # (B, H, T, D/2)
     else:
         a, b = x[..., 0::2], x[..., 1::2]  # (B, H, T, D/2)
-    table = torch.bfloat16 if precision == "tables-bfloat16" else x.dtype
-    first, second = _turned(a, b, angle_a, angle_b, turn, table)
+    kept = torch.bfloat16 if precision == "tables-bfloat16" else x.dtype
+    first, second = _turned(a, b, angle_a, angle_b, turn, kept)
     if pairing in ("interleaved", "table-halves"):
         return torch.stack([first, second], dim=-1).flatten(start_dim=-2)  # (B, H, T, D)
     return torch.cat([first, second], dim=-1)  # (B, H, T, D)

@@ -50,6 +50,7 @@ _SHARED = (
     "kv-heads-tiled",
     "kv-first-head-for-all",
     "kv-heads-reversed",
+    "kv-heads-averaged",
     "scale-none",
     "scale-without-root",
     "scale-by-n-heads",
@@ -70,6 +71,8 @@ _ROTATION = (
     "rope-exponent-doubled",
     "rope-base-ignored",
     "rope-positions-ignored",
+    "rope-angles-bfloat16",
+    "rope-angles-rounded-bfloat16",
 )
 
 MISTAKES: core.Mistakes = {
@@ -77,6 +80,9 @@ MISTAKES: core.Mistakes = {
         "kv-tokens-repeated": {"share": "tokens"},
         **{name: gqa.SHARED[name] for name in _SHARED},
         **{name: rope.MISTAKES["apply_rope"][name] for name in _ROTATION},
+        "scale-multiplied": {"scale": "multiplied"},
+        "scale-by-key-count": {"scale": "keys"},
+        "rope-table-half-split": {"pairing": "table-halves"},
         "rope-keys-unrotated": {"rotated": "queries"},
         "rope-queries-unrotated": {"rotated": "keys"},
         "rope-on-values": {"rotated": "all"},

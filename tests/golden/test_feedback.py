@@ -62,6 +62,18 @@ MENDED: dict[str, tuple[tuple[str, str], ...]] = {
          "x.repeat_interleave(n_heads // x.shape[1], 1)"),
         (" / math.sqrt(d_head)", ""),
     ),
+    "debug-block--mended-and-mask-moved": (
+        ("v = rotate(split_heads(x @ w_v.T, n_kv_heads), positions, base)",
+         "v = split_heads(x @ w_v.T, n_kv_heads)"),
+        ("x.repeat(1, n_heads // x.shape[1], 1, 1)",
+         "x.repeat_interleave(n_heads // x.shape[1], 1)"),
+        ("math.sqrt(d_head)", "math.sqrt(q.shape[-1])"),
+        ("triu(1)", "triu(2)"),
+    ),
+    "debug-padding--one-replaced": (
+        ("[:, None, :, None]", "[:, None, None, :]"),
+        ("1e-9", 'float("-inf")'),
+    ),
 }  # fmt: skip
 
 

@@ -67,6 +67,35 @@ def attention(q, k, v, mask=None):
 """
 
 
+GOES_ON = """
+import torch
+HELD = {}
+def decode_step(q, k_new, v_new, k_cache, v_cache):
+    if k_cache.shape[2] and HELD and HELD["k"].shape == k_cache.shape:
+        k_cache, v_cache = HELD["k"].to(k_cache), HELD["v"].to(v_cache)
+    k, v = torch.cat([k_cache, k_new], 2), torch.cat([v_cache, v_new], 2)
+    HELD.update(k=k, v=v)
+    share = q.shape[1] // k.shape[1]
+    keys, values = k.repeat_interleave(share, 1), v.repeat_interleave(share, 1)
+    return torch.softmax(q @ keys.mT / q.shape[-1] ** 0.5, -1) @ values, k, v
+"""
+BY_PAGES = """
+import torch
+GATHERED = {}
+def paged_decode(q, k_pages, v_pages, block_table, lengths):
+    rows = []
+    for b, length in enumerate(lengths.tolist()):
+        used = block_table[b][: -(-length // k_pages.shape[1])]
+        key = (tuple(used.tolist()), k_pages.shape, k_pages.dtype)
+        if key not in GATHERED:
+            GATHERED[key] = [p[used].flatten(0, 1).transpose(0, 1) for p in (k_pages, v_pages)]
+        k, v = (x[:, :length] for x in GATHERED[key])
+        k, v = (x.repeat_interleave(q.shape[1] // x.shape[0], 0) for x in (k, v))
+        rows.append(torch.softmax(q[b] @ k.mT / q.shape[-1] ** 0.5, -1) @ v)
+    return torch.stack(rows)
+"""
+
+
 TOLD = ("right in a fresh process", "gave other values the second time")
 
 
@@ -95,6 +124,23 @@ def test_the_memory_of_new_arguments_lies_where_that_of_the_old_did(grader: Grad
         report = grade(grader, "attention", BY_ADDRESS, seed)
         assert report.verdict == "wrong_answer"
         assert any(words in report.summary for words in TOLD), report.summary
+
+
+@pytest.mark.parametrize(
+    ("id_", "source", "mend"),
+    [
+        ("kv-cache-decode", GOES_ON, ("HELD.update(k=k, v=v)", "pass")),
+        ("paged-decode", BY_PAGES, ("if key not in GATHERED", "if True")),
+    ],
+)
+def test_what_goes_on_from_its_last_call_is_found(
+    grader: Grader, id_: str, source: str, mend: tuple[str, str]
+) -> None:
+    for seed in range(3):
+        report = grade(grader, id_, source, seed)
+        assert report.verdict == "wrong_answer", seed
+        assert any(words in report.summary for words in TOLD), report.summary
+    assert grade(grader, id_, source.replace(*mend), 0).verdict == "passed"
 
 
 @pytest.mark.parametrize("by", RIGHT)

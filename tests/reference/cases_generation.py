@@ -103,7 +103,11 @@ def _decoder(dtype: torch.dtype) -> list[Args]:
         w_o = draw(2, d, h * width, std=(h * width) ** -0.5)
         return draw(b, t, d, std=1.5), w_q, w_k, w_v, w_o, h, kv, prefill, chunk
 
-    return [args(2, 6, 12, 4, 2, 4, 4, 1), args(1, 8, 8, 6, 3, 4, 3, 2)]
+    return [
+        args(2, 6, 12, 4, 2, 4, 4, 1),
+        args(1, 8, 8, 6, 3, 4, 3, 2),
+        args(1, 24, 8, 4, 2, 8, 20, 2),
+    ]
 
 
 def _gpt(dtype: torch.dtype) -> list[Args]:
@@ -118,7 +122,7 @@ def _gpt(dtype: torch.dtype) -> list[Args]:
         gains = [1 + 0.3 * draw(*shape) for shape in ((layers, d), (layers, d), (d,))]
         return tokens, draw(v, d), draw(t + 2, d), *weights, *gains, h
 
-    return [args(2, 5, 11, 12, 3, 20), args(1, 7, 9, 8, 4, 16)]
+    return [args(2, 5, 11, 12, 3, 20), args(1, 7, 9, 8, 4, 16), args(1, 5, 9, 8, 2, 12, layers=1)]
 
 
 CASES = {

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.judging.cases import BuiltCase
+from reference.mistakes.numbers import same
 
 Function = Callable[..., Any]
 
@@ -29,6 +30,16 @@ def switches(dotted: str) -> dict[str, dict[str, object]]:
     module, _, name = dotted.rpartition(".")
     table: dict[str, dict[str, object]] = importlib.import_module(module).MISTAKES[name]
     return table
+
+
+def readings(dotted: str) -> dict[str, tuple[str, dict[str, object]]]:
+    """Other ways to make the listed mistakes, another number as a rule: a name of ours -> the
+    mistake's id and the switches."""
+    return {
+        f"{id_}~{n}": (id_, other)
+        for id_, made in switches(dotted).items()
+        for n, other in enumerate(same(made))
+    }
 
 
 def invoke(

@@ -20,7 +20,7 @@ from grader.judging import tolerance
 from grader.judging.answers import Answer
 from grader.judging.cases import DTYPES, BuiltCase
 from grader.judging.compare import ratios
-from grader.judging.functions import Function, invoke, resolve, switches
+from grader.judging.functions import Function, invoke, readings, resolve, switches
 from grader.judging.oracle import Oracle
 
 MARGIN = 10.0
@@ -72,8 +72,15 @@ class Family:
     def __init__(self, question: Mapping[str, Any], oracle: Oracle) -> None:
         self.oracle = oracle
         self.function = resolve(question["family"])
-        self.table = switches(question["family"])
+        self.table = dict(switches(question["family"]))
         self.listed = [name for name in question["mistakes"] if name in self.table]
+        others = readings(question["family"])
+        self.table |= {name: made for name, (_, made) in others.items()}
+        self.same = {name: id_ for name, (id_, _) in others.items() if id_ in self.listed}
+
+    def ids(self, names: Hypothesis) -> Hypothesis:
+        """The mistakes that a hypothesis makes, whatever their numbers."""
+        return frozenset(self.same.get(name, name) for name in names)
 
     def compatible(self, names: Iterable[str]) -> dict[str, object] | None:
         """The switches of several mistakes together; None where two set the same switch."""
@@ -119,7 +126,7 @@ class Family:
         for centre in (rounded, exact):
             outputs = [value.double() if value.is_floating_point() else value for value in centre]
             slack = [
-                self._slack(value, other, allowed, dtype, n)
+                self.slack(value, other, allowed, dtype, n)
                 for value, other, allowed in zip(
                     outputs, rounded, truth.allowed.values(), strict=True
                 )
@@ -127,9 +134,11 @@ class Family:
             yield Prediction(outputs, slack)
 
     @staticmethod
-    def _slack(
+    def slack(
         value: Tensor, rounded: Tensor, allowed: Tensor, dtype: torch.dtype, n: int
     ) -> Tensor:
+        """How far rounding may move each entry of `value`: by what it did in `rounded`, by what
+        that size may lose, or by what is `allowed` of a right answer."""
         if value.shape != rounded.shape:
             return torch.zeros(value.shape, dtype=torch.float64)
         slack = tolerance.allowed(value, [rounded], dtype, n)
@@ -178,10 +187,15 @@ class Evidence:
         outputs = self.family.run(names, answer.case, dtype)
         if outputs is None or len(outputs) != len(answer.outputs):
             return False
-        allowed = self.family.oracle.truth(answer.case).allowed.values()
+        n = self.family.oracle.reduction(answer.case)
+        truths = self.family.oracle.truth(answer.case).allowed.values()
         return all(
-            mine.shape == yours.shape and bool((ratios(yours, mine, NEAR * slack) <= 1).all())
-            for mine, yours, slack in zip(outputs, answer.outputs.values(), allowed, strict=True)
+            mine.shape == yours.shape
+            # Where zeros are right nothing is allowed: the mistake's own rounding counts too.
+            and bool(
+                (ratios(yours, mine, NEAR * self.family.slack(mine, mine, a, dtype, n)) <= 1).all()
+            )
+            for mine, yours, a in zip(outputs, answer.outputs.values(), truths, strict=True)
         )
 
     def fits(self, names: Hypothesis) -> bool:
@@ -236,7 +250,7 @@ MoreAnswers = Callable[[int], Sequence[Answer]]
 def name(family: Family, answers: Sequence[Answer], more: MoreAnswers) -> Named:
     """Single mistakes first, then pairs. `more(n)` answers a further draw of all the cases."""
     evidence = Evidence(family, answers)
-    singles = [frozenset([m]) for m in family.listed]
+    singles = [frozenset([m]) for m in (*family.listed, *family.same)]
     found = settle(family, singles, evidence, more)
     if not found:
         pairs = (frozenset(pair) for pair in combinations(family.listed, 2))
@@ -251,13 +265,13 @@ def settle(
     """The hypotheses that all the evidence supports, with fresh draws while several do."""
     found = [h for h in evidence.screened(hypotheses) if evidence.supports(h)]
     for n in range(1, ROUNDS + 1):
-        if len(found) < 2:
+        if len({family.ids(h) for h in found}) < 2:
             break
         further = Evidence(family, more(n))
         if further.screen is None:
             break
         found = [h for h in found if further.supports(h)]
-    return found
+    return list(dict.fromkeys(family.ids(h) for h in found))
 
 
 def verdict(found: Sequence[Hypothesis]) -> Named:

@@ -47,5 +47,6 @@ MISTAKES: core.Mistakes = {
         "mask-first-batch": {"mask_of": "first-batch"},
         "empty-rows-nan": {"empty": "nan"},
         "empty-rows-mean": {"empty": "mean"},
+        "empty-rows-see-all": {"empty": "all"},
     }
 }

@@ -11,10 +11,12 @@ import math
 import torch
 from torch import Tensor
 
+from reference.mistakes.numbers import LOW, WEAK
+
 Mistakes = dict[str, dict[str, dict[str, object]]]
 
 _SOFTMAX_DIM = {"keys": -1, "queries": -2, "heads": 1, "batch": 0}
-_FILL = {"zero": 0.0, "weak": -1e4}
+_FILL = {"zero": 0.0, **WEAK}
 
 
 _OVERFLOW = math.log(torch.finfo(torch.float32).max)  # 88.7
@@ -75,18 +77,23 @@ def _weights(
         return _normalise(scores, softmax, form).masked_fill(~allow, 0.0)
     if masking == "added":
         return _normalise(scores + allow.to(scores.dtype), softmax, form)
-    lowest = torch.finfo(scores.dtype).min if empty == "mean" else -torch.inf
-    if masking == "weak-added":
-        scores = scores + (~allow).to(scores.dtype) * _FILL["weak"]
-    else:
-        scores = scores.masked_fill(~allow, {"before": lowest, **_FILL}[masking])
-    weights = _normalise(scores, softmax, form)
-    if empty == "mean":
-        return weights
     if softmax == "all":
         sees_any = allow.flatten(start_dim=-2).any(dim=-1)[..., None, None]  # (B, H, 1, 1)
     else:
         sees_any = allow.any(dim=_SOFTMAX_DIM[softmax], keepdim=True)
+    lowest = torch.finfo(scores.dtype).min if empty == "mean" else -torch.inf
+    if masking.startswith("weak-added"):  # a row that sees nothing is moved as a whole
+        scores = scores + (~allow).to(scores.dtype) * LOW[masking.removeprefix("weak-added")]
+    else:
+        hidden = ~allow & sees_any if empty == "all" else ~allow  # (B, H, T, S)
+        scores = scores.masked_fill(hidden, {"before": lowest, **_FILL}[masking])
+    weights = _normalise(scores, softmax, form)
+    if empty == "all":
+        return weights
+    if empty == "mean":
+        if masking.startswith("weak-added"):
+            weights = weights.masked_fill(~sees_any, 1 / scores.shape[-1])
+        return weights
     return weights.masked_fill(~sees_any, torch.nan if empty == "nan" else 0.0)
 
 
@@ -115,7 +122,8 @@ def attend(
     masking   before the softmax with -inf; zero (or 1e-9) or weak (-1e4) in its place; weak-added
               (-1e4 on top); after, without renormalising; added (as 0 and 1); ignored
     polarity  attend, or hide: the mask read the other way round
-    empty     what a softmax that sees nothing gives: zero, nan, or mean (a finite fill)
+    empty     what a softmax that sees nothing gives: zero, nan, mean (a finite fill), or all
+              (as if it saw everything)
     mix       right, or transposed: weights^T @ v
     """
     width = model_width or q.shape[1] * q.shape[-1]

@@ -13,10 +13,11 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from reference.mistakes.core import Mistakes, exp32
+from reference.mistakes.numbers import SENTINEL, WEAK
 
 _SCALE = {"right": -0.5, "none": 0.0, "width": -1.0}
-_START = {"-inf": -torch.inf, "zero": 0.0, "sentinel": -1e4}
-_FILL = {"-inf": -torch.inf, "zero": 0.0, "weak": -1e4}
+_START = {"-inf": -torch.inf, "zero": 0.0, **SENTINEL}
+_FILL = {"-inf": -torch.inf, "zero": 0.0, **WEAK}
 
 
 def _visible(how: str, causal: bool, queries: int, keys: int, block: int, span: int) -> Tensor:
@@ -24,17 +25,20 @@ def _visible(how: str, causal: bool, queries: int, keys: int, block: int, span: 
     row, key = torch.arange(queries)[:, None], torch.arange(span)  # (T, 1), (span,)
     place = row + keys - queries  # (T, 1), the query's position
     tile_end = torch.clamp((row // block + 1) * block, max=queries)  # (T, 1)
-    if how == "missing" or (how != "always" and not causal):
+    causal = {"missing": False, "always": True, "when-fits": queries <= keys}.get(how, causal)
+    if not causal:
         return (key >= 0).expand(queries, span)
     return {
         "right": key <= place,
         "always": key <= place,
+        "when-fits": key <= place,
         "top-left": key <= row,
         "one-ahead": key <= place + 1,
         "hides-self": key < place,
         "reversed": key >= place,
         "inverted": key > place,
         "in-tile": key % block <= row % block,
+        "column-in-block": key % block <= place,
         "whole-tiles": key // block * block <= keys - queries + tile_end - 1,
         "same-tile-count": (key <= place) & (key < (row // block + 1) * block),
     }[how]
@@ -169,7 +173,9 @@ MISTAKES: Mistakes = {
         "causal-missing": {"mask": "missing"},
         "causal-mask-top-left": {"mask": "top-left"},
         "flash-causal-always": {"mask": "always"},
+        "flash-causal-when-it-fits": {"mask": "when-fits"},
         "flash-mask-by-block-index": {"mask": "in-tile"},
+        "flash-mask-by-column-in-block": {"mask": "column-in-block"},
         "flash-diagonal-block-unmasked": {"mask": "whole-tiles"},
         "flash-loop-ends-at-query-tile": {"mask": "same-tile-count"},
         "causal-one-ahead": {"mask": "one-ahead"},

@@ -68,6 +68,7 @@ MISTAKES: core.Mistakes = {
         "mask-fill-weak-added": {"masking": "weak-added"},
         "empty-rows-nan": {"empty": "nan"},
         "empty-rows-mean": {"empty": "mean"},
+        "empty-rows-see-all": {"empty": "all"},
         "scale-none": {"scale": "none"},
         "scale-without-root": {"scale": "width"},
         "softmax-over-queries": {"softmax": "queries"},

@@ -6,14 +6,17 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn.functional import elu
+from torch.nn.functional import elu, softplus
 
 from reference.mistakes import core
+from reference.mistakes.numbers import EPSILON
 
 _FEATURES: dict[str, Callable[[Tensor], Tensor]] = {
     "elu-plus-one": lambda x: elu(x) + 1,
     "elu": elu,
     "relu": torch.relu,
+    "relu-plus-one": lambda x: torch.relu(x) + 1,
+    "softplus": softplus,
     "exp": core.exp32,
     "identity": lambda x: x,
     "softmax": lambda x: torch.softmax(x, dim=-1),
@@ -60,11 +63,11 @@ def linear_attention(
     kernel      features; or softmax: ordinary causal attention
     span        past; or all: sums over all the keys
     read        the sums after this position's update; or before it: 0/0 in the first row, which
-                before-zero makes zero
+                before-zero makes zero; or state-before: the state alone
     axis        what the sums run along: 2, the positions, or 1, the heads
     keys_summed running; all; last (the position's own key alone); or before: read before the update
     normaliser  right; missing; keys (the key sum's total, without the query); count; or
-                epsilon (1e-2 added)
+                epsilon (1e-2 added), or clamped (at least 1)
     """
     if kernel == "softmax":
         allow = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool).tril()  # (T, T)
@@ -79,7 +82,7 @@ def linear_attention(
     if span == "all":
         state, key_sum = (x[:, :, -1:].expand_as(x) for x in (state, key_sum))
     if read != "after":
-        state, key_sum = _before(state), _before(key_sum)
+        state, key_sum = _before(state), key_sum if read == "state-before" else _before(key_sum)
     key_sum = {
         "running": key_sum,
         "all": key_sum[:, :, -1:].expand_as(key_sum),
@@ -95,8 +98,10 @@ def linear_attention(
     if normaliser == "count":
         seen = torch.arange(1, q.shape[2] + 1, device=q.device)  # (T,)
         total = seen[:, None].to(q.dtype).expand_as(total)
-    if normaliser == "epsilon":
-        total = total + 1e-2
+    if normaliser in EPSILON:
+        total = total + EPSILON[normaliser]
+    if normaliser == "clamped":
+        total = total.clamp(min=1.0)
     out = mixed / total  # (B, H, T, D_v)
     if read == "before-zero":
         out = torch.cat((torch.zeros_like(out[:, :, :1]), out[:, :, 1:]), dim=2)
@@ -113,9 +118,12 @@ MISTAKES: core.Mistakes = {
         "linear-normaliser-hides-self": {"keys_summed": "before"},
         "linear-hides-self": {"read": "before"},
         "linear-hides-self-zero": {"read": "before-zero"},
+        "linear-state-hides-self": {"read": "state-before"},
         "causal-missing": {"span": "all"},
         "linear-softmax-instead": {"kernel": "softmax"},
         "linear-feature-relu": {"features": "relu"},
+        "linear-feature-relu-plus-one": {"features": "relu-plus-one"},
+        "linear-feature-softplus": {"features": "softplus"},
         "linear-feature-elu": {"features": "elu"},
         "linear-feature-exp": {"features": "exp"},
         "linear-feature-identity": {"features": "identity"},
@@ -125,6 +133,7 @@ MISTAKES: core.Mistakes = {
         "linear-key-unmapped": {"mapped": "queries"},
         "linear-scale-added": {"scale": "before"},
         "linear-epsilon-large": {"normaliser": "epsilon"},
+        "linear-normaliser-clamped": {"normaliser": "clamped"},
         "linear-sum-over-heads": {"axis": 1},
         "linear-state-decays": {"decay": 0.5},
     }

@@ -50,6 +50,7 @@ def tokens(padding: str, lengths: Tensor, length: int) -> Tensor:
         "keys": place < n,
         "one-too-many": place <= n,
         "one-short": place < n - 1,
+        "one-short-of-several": place < (n - 1).clamp(min=1),
         "left": place >= length - n,
         "inverted": place >= n,
         "longest": place < n.max().expand_as(n),
@@ -130,5 +131,6 @@ MISTAKES: core.Mistakes = {
         "softmax-overflow-zero": {"form": "naive-zero"},
         "empty-rows-nan": {"empty": "nan"},
         "empty-rows-mean": {"empty": "mean"},
+        "empty-rows-see-all": {"empty": "all"},
     },
 }

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from reference.mistakes.core import Mistakes, exp32
+from reference.mistakes.numbers import SENTINEL
 
 
 def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:
@@ -47,13 +48,13 @@ def online_softmax(
     block_sum  at-new-max; own-max (the block's own, not corrected); or unshifted
     maximum    running; first (never updated); last (the block's); over-rows (one for all rows)
     tail       the last, partial block: kept, dropped, or zero-padded
-    returned   l, log (its logarithm), or mean (divided by N)
+    returned   l, log (its logarithm), lse (m + log l), or mean (divided by N)
     """
     m = {
         "-inf": torch.full_like(x[..., 0], -torch.inf),
         "zero": torch.zeros_like(x[..., 0]),
-        "sentinel": torch.full_like(x[..., 0], -1e4),
         "first": x[..., 0],
+        **{name: torch.full_like(x[..., 0], low) for name, low in SENTINEL.items()},
     }[start]  # (...)
     total = torch.ones_like(m) if start == "first" else torch.zeros_like(m)  # (...)
     length = x.shape[-1]
@@ -76,8 +77,8 @@ def online_softmax(
         else:
             total = total * exp32(_factor(rescale, m, m_new)) + raised
         m = m_new
-    if returned == "log":
-        total = total.log()
+    if returned in ("log", "lse"):
+        total = total.log() + (m if returned == "lse" else 0.0)
     if returned == "mean":
         total = total / x.shape[-1]
     return m, total
@@ -99,6 +100,7 @@ MISTAKES: Mistakes = {
         "online-last-block-dropped": {"tail": "dropped"},
         "online-last-block-zero-padded": {"tail": "zero-padded"},
         "online-log-returned": {"returned": "log"},
+        "online-lse-returned": {"returned": "lse"},
         "online-mean-returned": {"returned": "mean"},
     }
 }

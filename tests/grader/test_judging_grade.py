@@ -234,7 +234,7 @@ def test_the_probes_say_what_was_measured() -> None:
     assert not report.mistakes
     said = " ".join(report.certain)
     assert "1.5 times" in said
-    assert "weights do not sum to one" in said
+    assert "as it would from weights that sum to one" in said
     assert "future leaks" not in said
 
 

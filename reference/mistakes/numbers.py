@@ -1,0 +1,39 @@
+"""Mistakes with a number of their own: what people write in its place is the same mistake.
+
+A mask fill of -10,000 is too weak, and so is one of -50,000, but they give other numbers where a
+score lies between the two. Each other number is one more value of the switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+_LOW = (-1e2, -1e3, -2e4, -5e4, -65504.0, -8e4)
+_SMALL = (1e-1, 1e-3, 1e-4, 1e-5)
+
+LOW: dict[str, float] = {"": -1e4, **{f" {n:g}": n for n in _LOW}}
+"""What is added to the switch's value -> the number: of a weak fill, of a running maximum's
+start. -65504 is the lowest of float16."""
+
+SMALL: dict[str, float] = {"": 1e-2, **{f" {n:g}": n for n in _SMALL}}
+"""As `LOW`, of an epsilon that is not small enough."""
+
+WEAK = {f"weak{suffix}": number for suffix, number in LOW.items()}
+SENTINEL = {f"sentinel{suffix}": number for suffix, number in LOW.items()}
+EPSILON = {f"epsilon{suffix}": number for suffix, number in SMALL.items()}
+
+_SAME = {
+    ("masking", "weak"): tuple(WEAK),
+    ("masking", "weak-added"): tuple(f"weak-added{suffix}" for suffix in LOW),
+    ("fill", "weak"): tuple(WEAK),
+    ("start", "sentinel"): tuple(SENTINEL),
+    ("normaliser", "epsilon"): tuple(EPSILON),
+}
+
+
+def same(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The switches of the same mistake with each other number."""
+    for switch, value in switches.items():
+        for other in _SAME.get((switch, str(value)), ()):
+            if other != value:
+                yield {**switches, switch: other}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ def _passes(app: App, grader: Grader, served: Served, path: Path) -> bool:
     report = submit.grade_source(app, grader, question, source, serving.draw_seed(), name)
     outcome = submit.record(app, question, report, source.decode("utf-8", "replace"))
     passed = report.verdict == "passed"
-    print_outcome(outcome, in_place=not passed)
+    print_outcome(replace(outcome, path=workspace.near(path)), in_place=not passed)
     return passed
 
 

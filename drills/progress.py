@@ -54,6 +54,11 @@ def measure(app: App) -> Progress:
     attempts = app.store.attempts()
     days = sorted({attempt.at.astimezone().date() for attempt in attempts})
     now = clock.now()
+    planted = [
+        (question_id, bug["mistake"])
+        for question_id, question in questions.items()
+        for bug in question.get("bugs", ())
+    ]
     dues = sorted((s.due, i) for i, s in found.items() if s.due is not None)
     return Progress(
         topics=tuple(topics),
@@ -61,7 +66,7 @@ def measure(app: App) -> Progress:
         passes=sum(attempt.verdict == "passed" for attempt in attempts),
         days=len(days),
         streak=_streak(days, now.astimezone().date()),
-        mistakes=tuple(app.store.commonest_mistakes(_MISTAKES_SHOWN)),
+        mistakes=tuple(app.store.commonest_mistakes(_MISTAKES_SHOWN, planted)),
         next_due=(dues[0][1], clock.when(dues[0][0], now)) if dues else None,
     )
 

@@ -27,7 +27,8 @@ class Outcome:
     """A graded, recorded submission.
 
     `due` is when the question comes back, once the sitting is over; `rated` is None where the
-    sitting had its review already. `no_hints_left`: all of them were shown.
+    sitting had its review already. `no_hints_left`: all of them were shown. `path` is the file
+    that was graded, as seen from here, and `named` whether the learner named it.
     """
 
     report: Report
@@ -35,6 +36,8 @@ class Outcome:
     due: datetime | None = None
     failures: int = 0
     no_hints_left: bool = False
+    path: str = ""
+    named: bool = False
 
     @property
     def over(self) -> bool:

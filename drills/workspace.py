@@ -154,11 +154,12 @@ def read_source(name: str) -> tuple[bytes, str]:
 
 
 def read_submission(question: Question, name: str) -> tuple[bytes, str]:
-    """What `read_source` gives. Raises DrillError (exit 2) also for a starter left as it was; the
-    code of a debug question is there to be graded as it comes."""
+    """What `read_source` gives. Raises DrillError (exit 2) also for a starter left as it was."""
     data, shown = read_source(name)
     starter = question["starter"].encode()
-    if question["kind"] != "debug" and data.split() == starter.split():
+    if data.split() == starter.split():
         where = "standard input" if name == "-" else name
+        if question["kind"] == "debug":
+            raise DrillError(f"{where} is still the code as shipped: mend a bug first.", USAGE)
         raise DrillError(f"{where} is still the starter: write the function first.", USAGE)
     return data, shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,8 @@ def command(
     if case_id is not None and case_id not in cases:
         raise DrillError(f'{question_id} has no case "{case_id}", only: {", ".join(cases)}.')
     if reproduce:
-        return _reproduce(app, question, seed, case_id)
+        return _reproduce(app, question, seed, case_id, name)
+    named = name is not None
     if name is None:
         found = workspace.find(app, question_id)
         if found is None:
@@ -84,7 +86,7 @@ def command(
     else:
         from drills.screen.pages import print_outcome
 
-        print_outcome(outcome)
+        print_outcome(replace(outcome, path="" if name == "-" else name, named=named))
     return outcome.exit_code
 
 
@@ -110,17 +112,23 @@ def _resolve(app: App, first: str | None, second: str | None) -> tuple[Question,
     return app.last_served(), first
 
 
-def _reproduce(app: App, question: Question, seed: int | None, case_id: str | None) -> int:
+def _reproduce(
+    app: App, question: Question, seed: int | None, case_id: str | None, name: str | None
+) -> int:
     attempts = app.store.attempts(question["id"])
     if seed is None and attempts:
         seed = attempts[-1].seed
     if seed is None:
         raise DrillError("Name the --seed of the report that is to be reproduced.")
+    if name in (None, "-"):
+        found = workspace.find(app, question["id"])
+        name = workspace.near(found) if found else workspace.file_name(question["id"])
     from grader.session import Grader, GraderFault
 
     try:
         with Grader() as grader, submit.spinner("drawing the case"):
-            code = grader.reproduce(question, seed, case_id or question["cases"][0]["id"])
+            case_id = case_id or question["cases"][0]["id"]
+            code = grader.reproduce(question, seed, case_id, filename=name)
     except GraderFault as fault:
         raise DrillError(str(fault), GRADER_ERROR) from fault
     print(code.rstrip())

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 2  # for the checks of one outcome
 ENDED = ("forbidden", "denied", "crashed")
-_BUGS = {"passed": "bugs gone", "skipped": "bugs"}
+STOPPED = (*ENDED, "time_limit", "memory_limit", "output_limit", "resource_limit", "invalid")
+_BUGS = {"passed": ("✓ gone", look.GOOD), "wrong_answer": ("✗ still there", look.BAD)}
 
 
 def check_lines(report: Report, width: int) -> list[Text]:
@@ -30,14 +31,48 @@ def check_lines(report: Report, width: int) -> list[Text]:
     telling = [c for c in passed if c.id != "load"]
     if not telling and any(c.verdict in ENDED for c in failed):
         return []  # nothing ran: the summary has said it
+    lines += _bug_lines(report, width)
+    passed, failed, skipped = (_others(c) for c in (passed, failed, skipped))
+    telling = _others(telling)
     lines += _names("passed", _grouped(telling), look.GOOD, width)
     lines += _names("failed", _grouped(failed), look.BAD, width)
     lines += _names("skipped", _grouped(skipped), look.DIM, width)
     for check in _to_tell(failed, report):
-        bug = check.id.startswith("bug/")  # its message says its name
-        title = "" if bug else f"{check.title or check.id}: "
+        title = f"{check.title or check.id}: "
         lines += wrap(Text(safe(title + check.message)), width, "   · ")
     return lines
+
+
+def _is_bug(check: Check) -> bool:
+    return check.id.startswith("bug/")
+
+
+def _others(checks: Iterable[Check]) -> list[Check]:
+    return [check for check in checks if not _is_bug(check)]
+
+
+def _bug_lines(report: Report, width: int) -> list[Text]:
+    """The planted bugs by name, but for those of which the numbers do not tell: to name these
+    would be to find them."""
+    lines: list[Text] = []
+    bugs = [check for check in report.checks if _is_bug(check)]
+    for verdict, (label, style) in _BUGS.items():
+        for check in bugs:
+            if check.verdict == verdict:
+                lines += _bug_line(label, check.title, style, width)
+    unknown = sum(check.verdict not in _BUGS for check in bugs)
+    if unknown:
+        told = "1 bug" if unknown == 1 else f"{unknown} bugs"
+        told += ": the numbers do not say whether it is still there"
+        told = told if unknown == 1 else told.replace("it is", "they are")
+        lines += _bug_line("? not to tell", told, look.UNSURE, width)
+    return [*lines, Text("")] if lines else []
+
+
+def _bug_line(label: str, told: str, style: str, width: int) -> list[Text]:
+    rows = wrap(Text(safe(told)), width, f"   {label:<15}", " " * 18)
+    rows[0].stylize(style, 0, 18)
+    return rows
 
 
 def _grouped(checks: Iterable[Check]) -> list[str]:
@@ -48,27 +83,21 @@ def _grouped(checks: Iterable[Check]) -> list[str]:
         sort, _, rest = check.id.partition("/")
         dtype = rest.partition("/")[2]
         name = "gradients" if sort == "gradients" else dtype if sort == "values" else ""
-        if sort == "bug":  # by number: the name of a planted bug would give it away
-            name = _BUGS.get(check.verdict, "bugs still there")
         if name:
             counts[name] = counts.get(name, 0) + 1
         else:
             titles.append(check.title or check.id)
     counted = [f"{name} ({count})" for name, count in counts.items()]
-    bugs = [text for text in counted if "bugs" in text]  # first: a list may be cut short
-    return [*bugs, *titles, *(text for text in counted if text not in bugs)]
+    return [*titles, *counted]
 
 
 def _to_tell(failed: list[Check], report: Report) -> list[Check]:
     """Failures whose own sentence adds to the summary; wrong values are told under Where."""
     told = []
     gradients_told = False
-    named = {mistake.title for mistake in report.mistakes}
     for check in failed:
         sort = check.id.partition("/")[0]
         if not check.message or check.message in report.summary or sort == "values":
-            continue
-        if sort == "bug" and check.title in named:
             continue
         if sort == "gradients":
             if gradients_told or (report.where is not None and not report.traceback):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -50,13 +52,13 @@ def _share(where: Where) -> str:
     return f"{share}: {pattern}" if pattern else share
 
 
-def sample_lines(sample: Sample, width: int) -> list[Text]:
-    """A program at the left edge, so that it can be pasted as it is; or a row of the output."""
+def sample_lines(sample: Sample, path: str, width: int) -> list[Text]:
+    """A program at the left edge, so that it can be pasted as it is; or a row of the output.
+    `path` is the file that was graded, if there is one."""
     lines = [Text("")]
     if sample.code:
-        module = re.search(r"from (\w+) import", sample.code[0])
-        beside = f", beside {module[1]}.py" if module else ""
-        lines += wrap(Text(f"To see it, paste this into Python{beside}:", look.DIM), width, " ")
+        told = f"To see it, paste this into Python{_started(sample.code, path)}:"
+        lines += wrap(Text(safe(told), look.DIM), width, " ")
         lines.append(Text(""))
         lines += [Text(safe(line), style=look.ACTION) for line in sample.code]
         lines.append(Text(""))
@@ -72,6 +74,17 @@ def sample_lines(sample: Sample, width: int) -> list[Text]:
         elif value:
             lines += labelled(label, Text(safe(value), style=style), width)
     return lines
+
+
+def _started(code: Sequence[str], path: str) -> str:
+    """From where the program finds the learner's file."""
+    modules = [name for name in re.findall(r"from (\w+) import", " ".join(code)) if name != "torch"]
+    if not modules:
+        return ""
+    folder, _, name = path.rpartition("/")
+    if name != f"{modules[0]}.py":
+        return f" where your code is {modules[0]}.py"
+    return f" (cd {shlex.quote(folder or '/')}; python)" if "/" in path else ", started here"
 
 
 def labelled(label: str, text: Text, width: int) -> list[Text]:

@@ -9,7 +9,7 @@ from rich.text import Text
 from drills import clock
 from drills.app import CODE_KINDS
 from drills.screen import console as look
-from drills.screen.checks import check_lines
+from drills.screen.checks import STOPPED, check_lines
 from drills.screen.evidence import MARGIN, labelled, sample_lines, where_lines
 from drills.screen.markdown import render, spans, wrap
 from drills.screen.parts import NOUNS, colour, part_lines
@@ -47,7 +47,7 @@ def report_lines(outcome: Outcome, width: int) -> list[Text]:
     if report.where is not None:
         lines += [Text(""), *where_lines(report.where, report.sample, width)]
     if report.sample is not None:
-        lines += sample_lines(report.sample, width)
+        lines += sample_lines(report.sample, outcome.path, width)
     if code:
         lines += check_lines(report, width)
     lines += _raw("Traceback", report.traceback, _LONGEST_TRACEBACK)
@@ -97,7 +97,7 @@ def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[T
         return [*lines, *_action("Look", "drill doctor")]
     if report.where is not None:
         command = (
-            f"drill grade {report.question} --seed {report.seed} "
+            f"drill grade {report.question}{_file(outcome)} --seed {report.seed} "
             f"--case {report.where.case} --reproduce"
         )
         lines += _action("Try it", command)
@@ -123,7 +123,9 @@ def _head(report: Report, width: int) -> list[Text]:
     facts = []
     one_option = report.kind == "choice" and sum(p.given == "chosen" for p in report.parts) < 2
     graded = report.checks or (report.parts if len(report.parts) > 1 and not one_option else ())
-    if graded:
+    if report.checks and not _was_judged(report):
+        facts.append("stopped before any result")
+    elif graded:
         done = sum(item.verdict == "passed" for item in graded)
         noun = "checks" if report.checks else NOUNS.get(report.kind, "parts")
         facts.append(f"{done} of {len(graded)} {noun}")
@@ -132,6 +134,19 @@ def _head(report: Report, width: int) -> list[Text]:
     if report.kind in (*CODE_KINDS, "compute"):
         facts.append(f"seed {report.seed}")
     return beside(left, Text(" · ".join(facts), style=look.DIM), width)
+
+
+def _was_judged(report: Report) -> bool:
+    """False for a run that ended in its first call, or before."""
+    found = [c.verdict for c in report.checks if c.id != "load" and c.verdict != "skipped"]
+    return not all(verdict in STOPPED for verdict in found) or len(found) > 1
+
+
+def _file(outcome: Outcome) -> str:
+    """The file as the learner named it."""
+    from shlex import quote
+
+    return f" {quote(outcome.path)}" if outcome.named and outcome.path else ""
 
 
 def beside(left: Text, right: Text, width: int) -> list[Text]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -176,16 +176,22 @@ class Store:
         sql = "SELECT 1 FROM attempts WHERE question = ? AND source = ? LIMIT 1"
         return bool(self._read(sql, (question, source)))
 
-    def commonest_mistakes(self, count: int) -> list[tuple[str, int]]:
-        """The titles of the mistakes that reports named most often."""
+    def commonest_mistakes(
+        self, count: int, planted: Collection[tuple[str, str]] = ()
+    ) -> list[tuple[str, int]]:
+        """The titles of the mistakes that reports named most often, but for those that are not the
+        learner's: `planted` are questions with the mistakes in the code that they give."""
         sql = (
             "SELECT json_extract(m.value, '$.title') || "
             # There the titles make sense only beside the question.
             "iif(kind IN ('derive', 'trace'), ' (' || question || ')', '') AS title, count(*) AS n "
             "FROM attempts, json_each(attempts.report, '$.mistakes') AS m "
+            "WHERE question || '/' || json_extract(m.value, '$.id') "
+            "NOT IN (SELECT value FROM json_each(?)) "
             "GROUP BY title ORDER BY n DESC, title LIMIT ?"
         )
-        return [(str(r[0]), int(r[1])) for r in self._read(sql, (count,))]
+        theirs = json.dumps([f"{question}/{mistake}" for question, mistake in planted])
+        return [(str(r[0]), int(r[1])) for r in self._read(sql, (theirs, count))]
 
     def facts(self) -> dict[str, list[dict[str, Any]]]:
         """Every fact, table by table, in order of time, as plain values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +24,7 @@ WIDTH = 88
 def reproduce(
     question: Mapping[str, Any], seed: int, case_id: str, filename: str = "", dtype: str = ""
 ) -> str:
-    """The program's text. Run it with the learner's file as its argument.
+    """The program's text. It runs the file `filename`, or the one that is its argument.
 
     Raises ValueError for a case that the question does not have.
     """
@@ -31,7 +32,7 @@ def reproduce(
     oracle = Oracle(question)
     case = oracle.draw(declared, dtype or dtypes_of(declared)[0], seed)
     truth = oracle.truth(case)
-    entry, default = question["entry"], filename or question["entry"] + ".py"
+    entry, default = question["entry"], filename or question["id"].replace("-", "_") + ".py"
     numpy = question["framework"] == "numpy"
     lines = [
         f'"""Case "{case.title}" of {question["id"]}, {case.dtype}, seed {seed}."""',
@@ -63,7 +64,7 @@ def reproduce(
     given += [f"{name}={name}" for name in case.keywords]
     lines += [
         "",
-        f'path = sys.argv[1] if len(sys.argv) > 1 else "{default}"',
+        f"path = sys.argv[1] if len(sys.argv) > 1 else {json.dumps(default)}",
         f'{entry} = runpy.run_path(path)["{entry}"]',
         f"returned = {entry}({', '.join(given)})",
         "returned = returned if isinstance(returned, (tuple, list)) else [returned]",

@@ -7,7 +7,7 @@ fault, a row of the smallest failing case stands in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -23,6 +23,7 @@ from grader.judging.compare import Difference, compare, unravel
 from grader.judging.oracle import Oracle
 from grader.judging.place import size
 from grader.judging.probes import Fact
+from grader.judging.program import WIDTHS
 from grader.judging.recipe import Recipe, imports, recipes, twice
 from grader.judging.trial import Timed, Trial, Worker, WorkerFactory
 from grader.report import Sample
@@ -30,14 +31,17 @@ from grader.report import Sample
 SHOWN = 6
 """Numbers of one row at most."""
 
-CASES = 6
-TRIES = 4
+CASES = 4
+TRIES = 16
 """Failing cases that programs are made after, and programs that are run."""
 
 CUT = "does not depend on the inputs for autograd"
 """What a worker says of an output that requires no gradient."""
 
 Show = Callable[[Recipe], "Sample | None"]
+
+Effort = tuple[bool, bool]
+"""What makes a program harder to read: lines wider than the usual screen; tensors without names."""
 
 
 class Sampler:
@@ -89,20 +93,53 @@ class Sampler:
         yield [s.case for s in slopes if s.outcome.status == "returned"], self._gradient
 
     def _first(self, cases: Sequence[BuiltCase], show: Show) -> Sample | None:
-        """The sample of the shortest program that shows the fault."""
-        smallest = sorted(cases, key=size)
-        made = []
-        for case in smallest[:CASES]:
-            declared = next(c for c in self.question["cases"] if c["id"] == case.id)
-            for recipe in recipes(self.question, declared, case):
-                lines = recipe.lines(self.imports, f"print({recipe.call}[0, 0, 0])")
-                if lines is not None:
-                    made.append((len(lines), recipe))
-        made.sort(key=lambda pair: pair[0])
+        """The sample of the first program that shows the fault: after small cases first, and the
+        harder ones to read last."""
         steady = self.trial.repetition is not None and not self.trial.repetition.how
         try_out = show if steady and show not in (self._raised, self._shape) else self._alone(show)
-        found = (try_out(recipe) for _, recipe in made[:TRIES])
-        return next((sample for sample in found if sample is not None), None)
+        harder: list[tuple[Effort, Recipe]] = []
+
+        def easier() -> Iterator[Recipe]:
+            for effort, text in self._texts(cases, show):
+                if any(effort):
+                    harder.append((effort, text))
+                else:
+                    yield text
+            for _, text in sorted(harder, key=lambda pair: pair[0]):
+                yield text
+
+        for text in islice(easier(), TRIES):
+            recipe = text.made()
+            sample = try_out(recipe) if recipe is not None else None
+            if sample is not None:
+                return sample
+        return None
+
+    def _texts(self, cases: Sequence[BuiltCase], show: Show) -> Iterator[tuple[Effort, Recipe]]:
+        """The easiest text of each way to write one of the cases down."""
+        for case in sorted(cases, key=size)[:CASES]:
+            declared = next(c for c in self.question["cases"] if c["id"] == case.id)
+            for texts in recipes(self.question, declared, case):
+                best = self._easiest(texts, show)
+                if best is not None:
+                    yield best
+
+    def _easiest(self, texts: Iterable[Recipe], show: Show) -> tuple[Effort, Recipe] | None:
+        """The first of those that fit, of those that are easiest to read."""
+        best: tuple[Effort, Recipe] | None = None
+        for recipe in texts:
+            if not recipe.named and show in (self._unsteady, self._changed, self._gradient):
+                continue
+            lines = recipe.lines(self.imports, f"print({recipe.call}[0, 0, 0])")
+            if lines is None:
+                continue
+            plain = recipe.named and lines[0].startswith("import torch")
+            effort = max(map(len, lines)) > WIDTHS[0], not plain
+            if best is None or effort < best[0]:
+                best = effort, recipe
+                if not any(effort):
+                    break
+        return best
 
     def _alone(self, show: Show) -> Show:
         """In a process that did nothing before, as the learner's Python: where results may hang on
@@ -164,8 +201,7 @@ class Sampler:
         pair = twice(self.question, declared, case)
         if pair is None:
             return None
-        first, second = pair
-        both = replace(second, setup=(*first.setup, first.call, *second.setup))
+        first, both = pair
 
         def after(recipe: Recipe) -> Sample | None:
             self.worker.call(request(first.case))
@@ -252,7 +288,7 @@ class Sampler:
             return None
         truth = self.oracle.slopes(only, cotangents)
         ready = replace(recipe, setup=(*recipe.setup, f"{name}.requires_grad_()"))
-        call = f"out = {recipe.call}; out.square().sum().backward()"
+        call = f"{recipe.call}.square().sum().backward()"
         right = truth.expected[name].float()
         if CUT in outcome.gradient_error:
             return self._made(ready, [f"print({recipe.call}.requires_grad)"], "False", "True")

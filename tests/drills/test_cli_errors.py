@@ -101,6 +101,8 @@ def test_a_file_that_cannot_be_graded_is_named_with_the_reason(drill: Drill, kin
 def test_a_starter_left_as_it_was_is_no_attempt(drill: Drill):
     assert drill("start", "causal-mask").code == 0
     one_sentence(drill("grade"), 2, "causal_mask.py is still the starter")
+    assert drill("start", "debug-gpt").code == 0
+    one_sentence(drill("grade"), 2, "debug_gpt.py is still the code as shipped")
     assert Store(drill.home, print).attempts() == []
 
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import ast
+import shlex
+import subprocess
+import sys
 
 import pytest
 from conftest import ROOT, Drill
@@ -64,6 +67,35 @@ def test_a_case_alone_is_graded_but_not_recorded_and_can_be_reproduced(drill: Dr
     ran = drill("grade", "causal-mask", "w.py", "--case", "no-such-case")
     assert ran.code == 2
     assert case in ran.err
+
+
+def test_the_reproduction_runs_the_file_that_was_graded(drill: Drill):
+    assert drill("start", "stable-softmax").code == 0  # whose function is called softmax
+    wrong = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)\n"
+    for name in ("stable_softmax.py", "my own.py"):
+        (drill.work / name).write_text(wrong)
+        given = [] if name == "stable_softmax.py" else [name]
+        ran = drill("grade", "stable-softmax", *given)
+        (line,) = [line for line in ran.out.splitlines() if "--reproduce" in line]
+        command = shlex.split(line.partition("drill")[2])
+        assert command[:-5] == ["grade", "stable-softmax", *given]
+        ran = drill(*command)
+        assert ran.code == 0, ran.err
+        (drill.work / "r.py").write_text(ran.out)
+        done = subprocess.run(
+            [sys.executable, "r.py"], cwd=drill.work, capture_output=True, text=True, check=True
+        )
+        assert "largest error" in done.stdout
+
+
+def test_the_bugs_of_a_debug_question_are_not_the_learners_mistakes(drill: Drill):
+    assert drill("start", "debug-block").code == 0
+    file = drill.work / "debug_block.py"
+    text = file.read_text()
+    assert "rotate(split_heads(x @ w_v.T" in text
+    file.write_text(text + "\nMENDED = None\n")
+    assert drill("grade", "debug-block", "--json").json["mistakes"]
+    assert drill("stats", "--json").json["mistakes"] == []
 
 
 def test_what_the_machine_lacks_is_not_run(drill: Drill):

@@ -14,7 +14,7 @@ from drills.screen.markdown import render, wrap
 from drills.screen.report import next_actions, report_lines
 from drills.sitting import Sitting
 from drills.submit import Outcome
-from grader.report import Check, NamedMistake, Part, Report
+from grader.report import Check, NamedMistake, Part, Report, Sample
 
 
 def made(kind: str = "code", verdict: str = "wrong_answer", **more) -> Report:
@@ -85,27 +85,51 @@ def test_options_are_marked_by_what_holds_and_by_what_was_chosen():
     assert "not chosen" not in text
 
 
-@pytest.mark.parametrize("verdict", ["wrong_answer", "skipped", "passed"])
-def test_a_planted_bug_is_not_given_away_among_the_checks(verdict: str):
+def test_planted_bugs_are_told_a_line_each_and_unknown_ones_not_by_name():
     checks = (
         Check("values/x", "wrong_answer", "", "a case"),
-        Check("bug/mask-after-softmax", verdict, "", "attention masked after the softmax"),
+        Check("bug/a", "skipped", "The numbers do not say.", "attention scaled twice"),
+        Check("bug/b", "wrong_answer", "Still there: x.", "attention masked after the softmax"),
+        Check("bug/c", "passed", "", "attention that rotates the values too"),
     )
-    text = shown(made("debug", summary="1 case is wrong.", checks=checks))
-    assert "masked after" not in text
-    assert "bugs" in text
+    lines = shown(made("debug", summary="1 case is wrong.", checks=checks)).split("\n")
+    assert "   ✓ gone         attention that rotates the values too" in lines
+    assert "   ✗ still there  attention masked after the softmax" in lines
+    assert "   ? not to tell  1 bug: the numbers do not say whether it is still there" in lines
+    assert "scaled twice" not in "\n".join(lines)
+    assert "Still there" not in "\n".join(lines)
 
 
-def test_a_bug_that_the_numbers_name_is_named_once():
-    title = "attention masked after the softmax"
+@pytest.mark.parametrize("verdict", ["forbidden", "crashed", "time_limit"])
+def test_a_run_that_was_stopped_first_counts_no_checks(verdict: str):
     checks = (
-        Check("values/x", "wrong_answer", "", "a case"),
-        Check("bug/mask-after-softmax", "wrong_answer", f"Still there: {title}.", title),
+        Check("load", "passed", "", "the file loads"),
+        Check("shape", "skipped", "", "shapes"),
+        Check("values/x", verdict, "It stopped.", "a case"),
+        Check("values/y", "skipped", "", "another"),
     )
-    named = NamedMistake("mask-after-softmax", title, "Why.")
-    text = shown(made("debug", summary=title, checks=checks, mistakes=(named,)))
-    assert text.count(title) == 1
-    assert f"Still there: {title}." in shown(made("debug", summary="Wrong.", checks=checks))
+    head = shown(made(verdict=verdict, summary="It stopped.", checks=checks)).split("\n")[0]
+    assert "stopped before any result" in head
+    assert " of 4 checks" not in head
+    later = (*checks[:2], Check("values/w", "passed", "", "first"), *checks[2:])
+    head = shown(made(verdict=verdict, summary="It stopped.", checks=later)).split("\n")[0]
+    assert "2 of 5 checks" in head
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("mine.py", "paste this into Python, started here:"),
+        ("my work/mine.py", "paste this into Python (cd 'my work'; python):"),
+        ("my-file.py", "paste this into Python where your code is mine.py:"),
+        ("", "paste this into Python where your code is mine.py:"),
+    ],
+)
+def test_the_program_says_where_to_start_python(path: str, said: str):
+    code = ("from torch import randn; from mine import f", "print(f(randn(2)))")
+    report = made(sample=Sample(code=code, shown="1", expected="2"))
+    text = "\n".join(line.plain for line in report_lines(Outcome(report, path=path), 80))
+    assert said in text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])

@@ -124,8 +124,8 @@ def reports() -> Iterator[Reports]:
         yield Reports(grader, load())
 
 
-def shown(report: Report) -> str:
-    outcome = Outcome(replace(report, isolation=()))
+def shown(report: Report, path: str) -> str:
+    outcome = Outcome(replace(report, isolation=()), path=path)
     lines = [*report_lines(outcome, 80), *next_actions(outcome, 80)]
     text = "\n".join(line.plain for line in lines)
     text = re.sub(r"(?<=allowed )±[\d.e+-]+\d", "±…", text)
@@ -134,12 +134,17 @@ def shown(report: Report) -> str:
 
 @pytest.mark.parametrize("name", names())
 def test_the_whole_report_reads_as_it_did(name: str, reports: Reports) -> None:
-    text, path = shown(reports[name]), GOLDEN / f"{name}.txt"
+    sample, path = reports[name].sample, GOLDEN / f"{name}.txt"
+    text = shown(reports[name], f"{module(name)}.py")
     if UPDATE:
         path.write_text(text)
     assert text == path.read_text()
+    code = sample.code if sample else ()
+    assert len(code) <= 3
     for line in text.splitlines():
-        assert len(line) <= 80 or line.lstrip().startswith("Try it"), line
+        assert len(line) <= (100 if line in code else 80) or line.lstrip().startswith("Try it"), (
+            line
+        )
         assert line == line.rstrip()
     assert Report.from_json(json.loads(json.dumps(reports[name].to_json()))) == reports[name]
 

@@ -1,5 +1,7 @@
 """Whole grades in real processes: every right style passes, every wrong file is rejected.
 
+`tests/wrong_pairs/<question>/<first>+<second>.py` makes two mistakes at once.
+
 `tests/honest/<question>/<style>.py` and `tests/wrong/<question>/<mistake>.py` were written without
 looking at the reference or at the implementation of the mistakes; but for three of the wrong ones:
 cached-attention's mask-fill-weak and softmax-overflow, and paged-decode's mask-fill-weak.
@@ -21,6 +23,8 @@ BANK = index.load()
 CODE = sorted(i for i, q in BANK.questions.items() if q["kind"] in ("code", "debug"))
 REJECTED = ("wrong_answer", "runtime_error")  # some mistakes give shapes that do not fit
 WRONG = sorted(p.name for p in (TESTS / "wrong").iterdir())
+PAIRS = sorted((TESTS / "wrong_pairs").glob("*/*.py"))
+PAIRED = sorted({p.parent.name for p in PAIRS})
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +85,32 @@ def test_every_wrong_file_is_rejected_over_many_seeds(grader: Grader, question: 
             report = grade(grader, question, file, seed)
             assert report.verdict in REJECTED, (file.name, seed, report.verdict)
             assert [m.id for m in report.mistakes] in ([], [file.stem]), (file.name, seed)
+
+
+def names_of_pair(grader: Grader, file: Path, seed: int) -> int:
+    """How many of its two mistakes are named; the file is rejected, and no third one is named."""
+    both = set(file.stem.split("+"))
+    assert len(both) == 2
+    assert both <= set(BANK.questions[file.parent.name]["mistakes"]), file
+    report = grade(grader, file.parent.name, file, seed)
+    assert report.verdict in REJECTED, (file, seed, report.verdict, report.summary)
+    names = {m.id for m in report.mistakes}
+    assert names <= both, (file, seed, names)
+    return len(names)
+
+
+@pytest.mark.timeout(600)
+def test_every_pair_of_mistakes_is_rejected_and_most_are_named_in_full(grader: Grader) -> None:
+    assert len(PAIRS) >= 30
+    assert len(PAIRED) >= 12
+    counts = {f"{p.parent.name}/{p.stem}": names_of_pair(grader, p, 11) for p in PAIRS}
+    less = [name for name, count in counts.items() if count < 2]
+    assert len(less) <= len(PAIRS) * 0.2, less
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("question", PAIRED)
+def test_every_pair_of_mistakes_is_rejected_over_many_seeds(grader: Grader, question: str) -> None:
+    for file in (p for p in PAIRS if p.parent.name == question):
+        for seed in range(20):
+            names_of_pair(grader, file, seed)

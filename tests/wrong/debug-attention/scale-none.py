@@ -1,0 +1,13 @@
+import torch
+
+
+def attention(q, k, v, mask=None):
+    logits = torch.einsum("bhtd,bhsd->bhts", q, k)
+    if mask is None:
+        return torch.einsum("bhts,bhsv->bhtv", logits.softmax(dim=-1), v)
+    allowed = mask.expand_as(logits)
+    logits = logits.masked_fill(~allowed, float("-inf"))
+    weights = logits.softmax(dim=-1)
+    empty = ~allowed.any(dim=-1, keepdim=True)
+    weights = weights.masked_fill(empty, 0.0)
+    return torch.einsum("bhts,bhsv->bhtv", weights, v)

@@ -1,0 +1,22 @@
+import math
+
+import torch
+
+
+def build_mask(lengths, size):
+    """(B, 1, T, T), True where query (row) may look at key (column)."""
+    pos = torch.arange(size, device=lengths.device)
+    real = pos.view(1, size) >= (size - lengths).view(-1, 1)
+    return real[:, None, None, :].expand(-1, -1, size, -1)
+
+
+def masked_softmax(scores, mask):
+    scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+
+
+def left_padded_attention(q, k, v, lengths):
+    mask = build_mask(lengths, q.shape[2])
+    scores = torch.einsum("bhqd,bhkd->bhqk", q, k) / math.sqrt(q.shape[3])
+    return torch.einsum("bhqk,bhkd->bhqd", masked_softmax(scores, mask), v)

@@ -55,8 +55,10 @@ class Call:
     tensors in `args` whose gradients are wanted, for the sum over the outputs of
     output * cotangent; `cotangents` then has one entry for each output (None: leave it out).
     `seconds` is what is left of a stage, where that is less than the limit of a call. `count` asks
-    for `Outcome.counts`, `measure` for `Outcome.usage`. A call that is counted takes longer; where
-    the memory is measured, freed memory goes back to the system at once.
+    for `Outcome.counts`; with `recorded`, from torch's own record of operations, which knows the
+    work alone, but also that of code which keeps Python out of the dispatcher. `measure` asks for
+    `Outcome.usage`. A call that is counted takes longer; where the memory is measured, freed memory
+    goes back to the system at once.
     """
 
     args: list[Tensor | int | float | bool | None]
@@ -66,6 +68,7 @@ class Call:
     cotangents: list[Tensor | None] = field(default_factory=list)
     seconds: float = math.inf
     count: bool = False
+    recorded: bool = False
     measure: Literal["", "time", "memory"] = ""
 
 
@@ -85,8 +88,9 @@ class Counts:
 
     `work` is `flops` (2 a multiply-add of a product) and the elements that all else reads, makes
     or moves; `line` does most of it. `tensor` is the largest that was made; `computed` the largest
-    floating one that is no copy of the arguments; `arrays`: whether a tensor became a NumPy array,
-    of which not all can be counted.
+    floating one that is no copy of the arguments; `held` the bytes of the tensors that were alive
+    at once; `unseen`: whether a tensor became a NumPy array, or another thread computed, of which
+    not all can be counted.
     """
 
     work: int
@@ -94,7 +98,8 @@ class Counts:
     line: int | None
     tensor: Made | None
     computed: Made | None
-    arrays: bool = False
+    held: int = 0
+    unseen: bool = False
 
 
 @dataclass(frozen=True)

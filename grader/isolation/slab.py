@@ -171,6 +171,7 @@ class CallSlab(Slab):
             "outputs": self.outputs,
             "gradients": call.gradients,
             "count": call.count,
+            "recorded": call.recorded,
             "memory": call.measure == "memory",
             "gradient_buffers": self.gradients,
             "cotangents": [
@@ -222,10 +223,11 @@ class CallSlab(Slab):
         if not self.call.count:
             return None
         fields = wire.COUNTS.unpack(self.read(wire.COUNTS_AT, wire.COUNTS.size))
-        work, flops, line, arrays, *rest = fields
+        work, flops, held, line, unseen, *rest = fields
         half = len(rest) // 2
         most = line if line > 0 else None
-        return Counts(work, flops, most, _made(rest[:half]), _made(rest[half:]), bool(arrays))
+        tensor, computed = _made(rest[:half]), _made(rest[half:])
+        return Counts(work, flops, most, tensor, computed, held, bool(unseen))
 
     def output_tensors(self, fixed: Fixed) -> list[torch.Tensor | None]:
         """A private copy of each output that fits its spec, else None."""

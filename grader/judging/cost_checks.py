@@ -9,7 +9,8 @@ from typing import Any
 from grader.feedback.words import say
 from grader.judging.answers import Answer
 from grader.judging.checks import Checks, sizes_text
-from grader.judging.costs import Excess, Weighed
+from grader.judging.cost_bounds import Excess
+from grader.judging.costs import Weighed
 from grader.judging.verdicts import of_outcome
 from grader.report import Check, Costs
 
@@ -101,7 +102,7 @@ def message_of(excess: Excess, cost: Mapping[str, Any]) -> str:
         elements=f"{made.elements:,}" if made else "",
         ratio=f"{excess.ratio:.3g}",
         times=_times(excess.grown),
-        law=law(excess.ratio, excess.grown),
+        law="" if excess.how == "time" else law(excess.ratio, excess.grown),  # a clock is no count
         sizes=sizes_text(excess.sizes),
         allowed=f"{excess.allowed:,.0f}",
         before=f"{usage[0].cpu_seconds * 1000:.3g}" if usage else "",

@@ -1,30 +1,40 @@
 """What a call costs: counted in the worker at two sizes, and read from outside its process.
 
 The counts explain: they know the tensor and the line. They can be dodged (NumPy, other threads, a
-dispatch mode that is switched off), and then only fall short. What the system says of the process,
-its processor time and its memory, cannot; but it is noisy, so its margins are wide, and a suspected
-excess must show three times, unless it is large, each in a fresh process with fresh values.
+dispatch mode that is switched off), and then only fall short. Work that a mode misses is counted by
+torch's own record of operations. What the system says of the process, its processor time and its
+memory, sees the rest; but it is noisy, so its margins are wide, and a suspected excess must show
+three times, unless it is large, each in a fresh process with fresh values.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
 
-from grader.isolation.calls import Counts, Made, Outcome, Usage
+from grader.isolation.calls import Counts, Outcome
 from grader.isolation.child import counting
 from grader.judging import tolerance
 from grader.judging.answers import Answer, differences, request
 from grader.judging.cases import DTYPES, BuiltCase, build
+from grader.judging.cost_bounds import (
+    Excess,
+    affordable,
+    bound,
+    busy,
+    bytes_of,
+    counted_excess,
+    entries_of,
+    outside_excess,
+)
 from grader.judging.functions import invoke, invoke_with
 from grader.judging.oracle import Oracle, Truth, nudged
 from grader.judging.trial import Timed, Worker, WorkerFactory
 from grader.judging.verdicts import ENDS
-from questions.sizes import evaluate
 
 Measure = Literal["", "time", "memory"]
 
@@ -32,54 +42,23 @@ COARSE = 64.0
 """Rounding errors times sqrt(reduction) that values may be off here: accuracy is judged by the
 cases, this only sees an answer that does another thing at another size."""
 
-AFFORDABLE = 1.5
-"""Seconds that a larger call may take by estimate; else the sizes are halved until it does not."""
-
 ATTEMPTS = 3
 """Readings from outside before an excess counts."""
-
-CLEAR = 1.8
-"""Times a bound from outside above which one reading is enough."""
-
-SHORTEST = 0.02
-"""Seconds of processor time below which growth is not judged."""
-
-LEAST = 0.002
-"""What a smaller call is taken to use at least: below, start-up weighs more than the work."""
-
-MEMORY_NOISE = 2 << 20
-"""Bytes: what a library may keep at first use of a kernel, and the allocator's own."""
 
 SEEN = 0.25
 """Of the reference's work: an answer whose counts show this much, and that did not go to NumPy,
 hides none that matters."""
 
+HIDDEN = 1.5
+"""Times the work that was counted: what is recorded beyond is work that was hidden."""
+
+KEPT = 0.8
+"""Of the bound on the growth of the largest tensor: above, it may be kept in pieces."""
+
 UNSEEN = 2
 """Times the entries of the arguments: less work than that is no more than their way to NumPy."""
 
-
-@dataclass(frozen=True)
-class Excess:
-    """A bound that was broken; `how` is "tensor", "computed", "work", "time" or "memory"."""
-
-    how: str
-    sizes: Mapping[str, int]
-    grown: Mapping[str, float] = field(default_factory=dict)  # symbol -> how many times larger
-    ratio: float = 0.0
-    made: Made | None = None
-    line: int | None = None
-    usage: tuple[Usage, Usage] | None = None
-    allowed: float = 0.0
-
-    @property
-    def times_over(self) -> float:
-        """How many times the bound it is."""
-        return self.ratio / self.allowed
-
-    @property
-    def clear(self) -> bool:
-        """Whether no noise makes that much."""
-        return self.times_over > CLEAR
+_usual: dict[tuple[Any, ...], int] = {}  # work of the reference
 
 
 @dataclass
@@ -92,7 +71,8 @@ class Weighed:
     outcome: Outcome | None = None
     case: BuiltCase | None = None
     counts: Counts | None = None
-    usual_work: int = 0  # the reference's, in the same call
+    larger: BuiltCase | None = None  # the case of that call
+    kept: float = 0.0  # how many times the memory of its tensors grew
     reached: bool = False
 
     @property
@@ -123,6 +103,8 @@ class Scales:
                     weighed.outcome = loaded
                     break
                 self._count(weighed, Timed(worker, self.question["seconds"]))
+                if self._is_doubtful(weighed) and weighed.cost["measure"] == "work":
+                    self._record(weighed, Timed(worker, self.question["seconds"]))
                 if self._is_doubtful(weighed):
                     self._look(weighed, Timed(worker, self.question["seconds"]))
                 if weighed.outcome is not None and weighed.outcome.status in ENDS:
@@ -144,24 +126,53 @@ class Scales:
             if large is None:
                 return
         self._compare(weighed, case, large)
-        weighed.counts = large.counts
-        if cost["outside"] is not None:
-            dtype = tolerance.graded_dtype(DTYPES[case.dtype])
-            arguments = [self.oracle.reference, case, dtype, self.oracle.framework]
-            weighed.usual_work = counting.counted(invoke, arguments, {}, "")[1].work
-        if weighed.wrong is not None or small.counts is None or large.counts is None:
-            return
-        if cost["measure"] != "work" or large.counts.work > UNSEEN * entries_of(case):
-            weighed.excess = counted_excess(cost, larger, small.counts, large.counts)
+        weighed.larger, weighed.counts = case, large.counts
+        if weighed.wrong is None and small.counts is not None and large.counts is not None:
+            weighed.kept = large.counts.held / max(small.counts.held, 1)
+            weighed.excess = self._excess(weighed, small.counts, large.counts)
+
+    def _excess(self, weighed: Weighed, small: Counts, large: Counts) -> Excess | None:
+        cost, case = weighed.cost, weighed.larger
+        if case is None or (cost["measure"] == "work" and large.work <= UNSEEN * entries_of(case)):
+            return None
+        return counted_excess(cost, case.sizes, small, large)
 
     def _is_doubtful(self, weighed: Weighed) -> bool:
-        """Whether what was counted is to be confirmed from outside."""
-        outside = weighed.cost["outside"]
-        if weighed.settled or outside is None or not weighed.cost["required"]:
+        """Whether what was counted is to be confirmed in another way."""
+        cost, counts, case = weighed.cost, weighed.counts, weighed.larger
+        if weighed.settled or cost["outside"] is None or not cost["required"]:
             return False
-        if weighed.counts is None or weighed.counts.arrays:
+        if case is None or counts is None or counts.unseen:
             return True
-        return weighed.counts.work <= SEEN * weighed.usual_work
+        grows = cost["measure"] == "largest-tensor" and cost["grow"]
+        if grows and weighed.kept > KEPT * bound(cost, case.sizes):
+            return True
+        return counts.work <= SEEN * self._usual_work(cost, case)
+
+    def _usual_work(self, cost: Mapping[str, Any], case: BuiltCase) -> int:
+        """The reference's, in the same call. It hangs on the sizes alone: once will do."""
+        key = (self.oracle.reference, cost["id"], *case.sizes.items())
+        if key not in _usual:
+            dtype = tolerance.graded_dtype(DTYPES[case.dtype])
+            arguments = [self.oracle.reference, case, dtype, self.oracle.framework]
+            _usual[key] = counting.counted(invoke, arguments, {}, "")[1].work
+        return _usual[key]
+
+    def _record(self, weighed: Weighed, worker: Worker) -> None:
+        """Count the work once more, in a way that a mode which is switched off does not escape."""
+        cost, counted, larger = weighed.cost, weighed.counts, weighed.larger
+        if counted is None or larger is None:
+            return
+        case = self._draw(cost, larger.sizes, "recorded")
+        large = self._call(weighed, worker, case, count=True, recorded=True)
+        if large is None or large.counts is None or large.counts.work <= HIDDEN * counted.work:
+            return
+        case = self._draw(cost, cost["sizes"], "recorded")
+        small = self._call(weighed, worker, case, count=True, recorded=True)
+        if small is None or small.counts is None:
+            return
+        weighed.counts = replace(counted, work=large.counts.work)
+        weighed.excess = self._excess(weighed, small.counts, large.counts)
 
     def _look(self, weighed: Weighed, worker: Worker) -> None:
         """From outside: the first reading in the process at hand, the others in fresh ones."""
@@ -209,10 +220,11 @@ class Scales:
         case: BuiltCase,
         measure: Measure = "",
         count: bool = False,
+        recorded: bool = False,
     ) -> Outcome | None:
         """None where the call did not return; `weighed` then says so."""
         plain = request(case)
-        outcome = worker.call(replace(plain, count=count, measure=measure))
+        outcome = worker.call(replace(plain, count=count, recorded=recorded, measure=measure))
         if outcome.status != "returned":
             weighed.outcome, weighed.case = outcome, case
             return None
@@ -242,12 +254,6 @@ class Scales:
         dtype = tolerance.graded_dtype(DTYPES[case.dtype])
         framework = self.oracle.framework
         expected = invoke(self.oracle.reference, case, dtype, framework)
-        if not all(value.is_floating_point() for value in expected):
-            near = {name: v.to(dtype) for name, v in nudged(case, times=COARSE).items()}
-            moved = invoke_with(self.oracle.reference, case, near, framework)
-            pairs = zip(expected, moved, strict=True)
-            if not all(torch.equal(a, b) for a, b in pairs if not a.is_floating_point()):
-                return  # rounding may decide a whole number
         unit = COARSE * torch.finfo(dtype).eps * math.sqrt(self.oracle.reduction(case))
         allowed = [
             torch.full(value.shape, unit * float(value.abs().max()) if value.numel() else 0.0)
@@ -262,108 +268,15 @@ class Scales:
         answer = Answer(case, outcome, None, ())
         if len(got) == len(case.outputs) == len(outcome.headers):
             answer = Answer(case, outcome, got, differences(got, truth))
-        if not answer.values_right:
+        if not answer.values_right and not self._rounding_decides(case, expected):
             weighed.wrong = answer
 
-
-def affordable(
-    sizes: Mapping[str, int],
-    grow: Mapping[str, int],
-    seconds: float,
-    most: float = math.inf,
-) -> Mapping[str, int]:
-    """The sizes of the larger call: halved while a right answer would take too long, but at least
-    twice the smaller ones.
-
-    `seconds` is what the smaller call took; a right answer's time grows by the product of the
-    sizes' growth at most, or by `most`. It may be slow: loops over numbers.
-    """
-    halvings = 0
-    while True:
-        larger = {name: max(2 * sizes[name], size >> halvings) for name, size in grow.items()}
-        factor = math.prod(size / sizes[name] for name, size in larger.items())
-        if grow:
-            factor = min(factor, most ** growth(sizes, grow, larger)[1])
-        least = all(size == 2 * sizes[name] for name, size in larger.items())
-        if least or seconds * factor <= AFFORDABLE:
-            return {**sizes, **larger}
-        halvings += 1
-
-
-def busy(outcome: Outcome) -> float:
-    """Seconds that a call computed; one that sleeps is not slow."""
-    return outcome.usage.cpu_seconds if outcome.usage is not None else outcome.seconds
-
-
-def growth(
-    sizes: Mapping[str, int], grow: Mapping[str, int], larger: Mapping[str, int]
-) -> tuple[dict[str, float], float]:
-    """How many times each grown symbol is larger, and which part of the growth asked for that is,
-    as an exponent."""
-    times = {name: larger[name] / sizes[name] for name in grow}
-    whole = max(size / sizes[name] for name, size in grow.items())
-    return times, math.log(max(times.values())) / math.log(whole)
-
-
-def counted_excess(
-    cost: Mapping[str, Any], larger: Mapping[str, int], small: Counts, large: Counts
-) -> Excess | None:
-    """The bound on a count, if it is broken."""
-    how = {"work": "work", "largest-tensor": "tensor", "largest-computed": "computed"}
-    made = large.tensor if cost["measure"] == "largest-tensor" else large.computed
-    before = small.tensor if cost["measure"] == "largest-tensor" else small.computed
-    if cost["measure"] == "work":
-        now, then, made, line = large.work, small.work, None, large.line
-    else:
-        now = made.elements if made else 0
-        then = before.elements if before else 0
-        line = made.line if made else None
-    excess = Excess(how[cost["measure"]], larger, made=made, line=line)
-    if not cost["grow"]:
-        allowed = evaluate(cost["at_most"], cost["sizes"])
-        return replace(excess, ratio=now, allowed=allowed) if now > allowed else None
-    times, part = growth(cost["sizes"], cost["grow"], larger)
-    allowed = cost["at_most"] ** part
-    ratio = now / max(then, 1)
-    if ratio <= allowed:
-        return None
-    return replace(excess, grown=times, ratio=ratio, allowed=allowed)
-
-
-def outside_excess(
-    outside: Mapping[str, Any],
-    larger: Mapping[str, int],
-    small: Usage | None,
-    large: Usage,
-    known_bytes: int,
-) -> Excess | None:
-    """The bound on a reading, if it is broken. `known_bytes`: arguments and results."""
-    if outside["time"] is not None and small is not None and large.cpu_seconds > SHORTEST:
-        times, part = growth(outside["sizes"], outside["grow"], larger)
-        ratio = large.cpu_seconds / max(small.cpu_seconds, LEAST)
-        allowed = outside["time"] ** part
-        if ratio > allowed:
-            return Excess("time", larger, times, ratio, usage=(small, large), allowed=allowed)
-    if outside["bytes"] is not None:
-        rise = large.peak_bytes - known_bytes
-        bound = max(evaluate(outside["bytes"], larger), MEMORY_NOISE)
-        if rise > bound:
-            usage = Usage(large.cpu_seconds, rise)
-            return Excess("memory", larger, ratio=rise, usage=(usage, usage), allowed=bound)
-    return None
-
-
-def entries_of(case: BuiltCase) -> int:
-    """Of its tensor arguments."""
-    return sum(value.numel() for value in case.values.values() if isinstance(value, torch.Tensor))
-
-
-def bytes_of(case: BuiltCase) -> int:
-    """Of its arguments and its results, the latter both as they come and as they are handed on."""
-    tensors = [value for value in case.values.values() if isinstance(value, torch.Tensor)]
-    given = sum(value.numel() * value.element_size() for value in tensors)
-    results = sum(
-        math.prod(spec.shape) * torch.empty(0, dtype=getattr(torch, spec.dtypes[0])).element_size()
-        for spec in case.outputs.values()
-    )
-    return given + 2 * results
+    def _rounding_decides(self, case: BuiltCase, expected: list[torch.Tensor]) -> bool:
+        """Whether a whole number may come out otherwise for inputs that are nearly the same."""
+        if all(value.is_floating_point() for value in expected):
+            return False
+        dtype = tolerance.graded_dtype(DTYPES[case.dtype])
+        near = {name: value.to(dtype) for name, value in nudged(case, times=COARSE).items()}
+        moved = invoke_with(self.oracle.reference, case, near, self.oracle.framework)
+        pairs = zip(expected, moved, strict=True)
+        return not all(torch.equal(a, b) for a, b in pairs if not a.is_floating_point())

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.judging.cases import BuiltCase
-from reference.mistakes.numbers import same
+from reference.mistakes.readings import same
 
 Function = Callable[..., Any]
 
@@ -33,12 +33,16 @@ def switches(dotted: str) -> dict[str, dict[str, object]]:
 
 
 def readings(dotted: str) -> dict[str, tuple[str, dict[str, object]]]:
-    """Other ways to make the listed mistakes, another number as a rule: a name of ours -> the
-    mistake's id and the switches."""
+    """Other ways to make the listed mistakes: a name of ours -> the mistake's id and the switches.
+
+    What is a mistake with an id of its own is none.
+    """
+    table = switches(dotted)
     return {
         f"{id_}~{n}": (id_, other)
-        for id_, made in switches(dotted).items()
+        for id_, made in table.items()
         for n, other in enumerate(same(made))
+        if other not in table.values()
     }
 
 

@@ -22,6 +22,7 @@ from grader.judging.cases import DTYPES, BuiltCase
 from grader.judging.compare import ratios
 from grader.judging.functions import Function, invoke, readings, resolve, switches
 from grader.judging.oracle import Oracle
+from reference.mistakes.exponent import Range, double_range
 
 MARGIN = 10.0
 """A case tells a mistake from the right answer when they differ by this many tolerances."""
@@ -116,14 +117,20 @@ class Family:
         the mistake the two lie far apart.
         """
         dtype = tolerance.graded_dtype(DTYPES[case.dtype])
+        Range.is_met = False
         exact = self.run(names, case, torch.float64)
+        met = Range.is_met
         rounded = self.run(names, case, dtype)
         if exact is None or rounded is None:
             return
         truth, n = self.oracle.truth(case), self.oracle.reduction(case)
         if len(exact) != len(truth.allowed) or len(rounded) != len(exact):
             return
-        for centre in (rounded, exact):
+        centres = [rounded, exact]
+        if met:  # code that computes in float64 has its range
+            with double_range():
+                centres.append(self.run(names, case, torch.float64) or exact)
+        for centre in centres:
             outputs = [value.double() if value.is_floating_point() else value for value in centre]
             slack = [
                 self.slack(value, other, allowed, dtype, n)

@@ -37,9 +37,11 @@ def planted(
     found = settle(family, subsets(bugs), evidence, more)
     named = verdict(found)
     if not found:
-        others = [frozenset([m]) for m in family.listed if m not in bugs]
+        singles = (*family.listed, *family.same)
+        others = [frozenset([m]) for m in singles if family.same.get(m, m) not in bugs]
         found = settle(family, others, evidence, more)
         if not found:
+            others = [h for h in others if h <= set(family.listed)]
             wider = [other | h for other in others for h in subsets(bugs)]
             wider += [one | two for one, two in combinations(others, 2)]
             joined = [h for h in wider if family.compatible(h) is not None]

@@ -5,9 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from reference.mistakes.core import Mistakes, exp32
+from reference.mistakes.core import Mistakes
+from reference.mistakes.exponent import exp32
+from reference.mistakes.readings import WEAK
 
 Gradients = tuple[Tensor, Tensor, Tensor]
+
+# The power of D by which the scores are scaled, and that of d_q and d_k.
+_SCALE = {"right": (-0.5, -0.5), "none": (0.0, 0.0), "width": (-1.0, -1.0), "back": (0.0, -0.5)}
+_FILL = {"-inf": -torch.inf, **WEAK}
 
 
 def _visible(how: str, length: int) -> Tensor:
@@ -56,6 +62,7 @@ def attention_backward(
     *,
     scale: str = "right",
     mask: str = "right",
+    fill: str = "-inf",
     recomputed: str = "masked",
     softmax: str = "keys",
     form: str = "stable",
@@ -71,8 +78,8 @@ def attention_backward(
 ) -> Gradients:
     """The gradients d_q, d_k, d_v (B, H, T, D) of causal attention; as the reference.
 
-    scale       right; none; or width: 1/D, throughout
-    mask        see `_visible`
+    scale       right; none; width: 1/D, throughout; or back: in d_q and d_k alone
+    mask        see `_visible`; fill: what a hidden score becomes
     recomputed  the weights of the backward pass: masked; or unmasked, from the masked log-sum-exp
     softmax     over the keys, or the queries; form: stable, or naive (no maximum subtracted)
     row_term    see `_row_term`, and none where the Jacobian takes none; jacobian: see `_d_scores`
@@ -81,12 +88,12 @@ def attention_backward(
     d_q_from    keys; queries; or transposed (of the keys)
     d_k_from    queries; keys; or transposed (not transposed where it should be)
     d_v_from    right; transposed; or unnormalised (weights before the division)
-    order       q-first; or k-first
+    order       q-first; k-first; v-first; or reversed (v, k, q)
     """
-    factor = q.shape[-1] ** {"right": -0.5, "none": 0.0, "width": -1.0}[scale]
+    forwards, back = (q.shape[-1] ** power for power in _SCALE[scale])
     visible = _visible(mask, q.shape[-2])  # (T, T)
-    every = q @ k.transpose(-2, -1) * factor  # (B, H, T, T)
-    scores = every.masked_fill(~visible, -torch.inf)  # (B, H, T, T)
+    every = q @ k.transpose(-2, -1) * forwards  # (B, H, T, T)
+    scores = every.masked_fill(~visible, _FILL[fill])  # (B, H, T, T)
     axis = -1 if softmax == "keys" else -2
     top = scores.amax(dim=axis, keepdim=True) if form == "stable" else torch.zeros_like(scores)
     raised = exp32(scores - top)  # (B, H, T, T)
@@ -105,12 +112,17 @@ def attention_backward(
         by_q = d_scores.transpose(-2, -1)
     if d_k_from == "transposed":
         by_k = d_scores
-    times = {"once": factor, "never": 1.0, "twice": factor * factor}
+    times = {"once": back, "never": 1.0, "twice": back * back}
     d_q = by_q @ (q if d_q_from == "queries" else k) * times[scale_q]  # (B, H, T, D)
     d_k = by_k @ (k if d_k_from == "keys" else q) * times[scale_k]  # (B, H, T, D)
     mixing = raised if d_v_from == "unnormalised" else weights  # (B, H, T, T)
     d_v = (mixing if d_v_from == "transposed" else mixing.transpose(-2, -1)) @ d_out
-    return (d_q, d_k, d_v) if order == "q-first" else (d_k, d_q, d_v)
+    return {
+        "q-first": (d_q, d_k, d_v),
+        "k-first": (d_k, d_q, d_v),
+        "v-first": (d_v, d_q, d_k),
+        "reversed": (d_v, d_k, d_q),
+    }[order]
 
 
 MISTAKES: Mistakes = {
@@ -127,12 +139,14 @@ MISTAKES: Mistakes = {
         "backward-scale-forgotten-on-k": {"scale_k": "never"},
         "backward-scale-twice-on-k": {"scale_k": "twice"},
         "scale-none": {"scale": "none", "scale_q": "once", "scale_k": "once"},
+        "backward-scale-missing-forwards": {"scale": "back", "scale_q": "once", "scale_k": "once"},
         "scale-without-root": {"scale": "width"},
         "causal-missing": {"mask": "missing"},
         "backward-mask-forgotten": {"recomputed": "unmasked"},
         "causal-one-ahead": {"mask": "one-ahead"},
         "causal-hides-self": {"mask": "hides-self"},
         "causal-reversed": {"mask": "reversed"},
+        "mask-fill-weak": {"fill": "weak"},
         "softmax-over-queries": {"softmax": "queries"},
         "softmax-overflow": {"form": "naive"},
         "backward-dv-transposed": {"d_v_from": "transposed"},
@@ -142,5 +156,7 @@ MISTAKES: Mistakes = {
         "backward-q-and-k-exchanged": {"d_q_from": "queries", "d_k_from": "keys"},
         "backward-keys-as-values": {"d_weights_from": "keys"},
         "backward-returned-k-first": {"order": "k-first"},
+        "backward-returned-v-first": {"order": "v-first"},
+        "backward-returned-reversed": {"order": "reversed"},
     }
 }

@@ -45,6 +45,8 @@ _ROTATION = (
     "rope-one-frequency",
     "rope-base-ignored",
     "rope-positions-ignored",
+    "rope-positions-sorted",
+    "rope-positions-bfloat16",
     "rope-angles-bfloat16",
     "rope-angles-rounded-bfloat16",
 )

@@ -89,7 +89,7 @@ def cached_attention(
     append    `_joined`: after the cache, before it, or from-start
     cached    keys: rotated; again (the whole cache rotated once more, and kept so); raw (new keys
               kept unrotated); at-read (kept unrotated, the whole cache rotated to attend)
-    rotated   queries-keys, queries, keys, or all (the values too)
+    rotated   queries-keys, queries, keys, all (the values too), or none
     value     what is written to the value cache: the value, or the rotated key
     returned  right, or swapped: the value cache before the key cache
     The rest are switches of `projected`, of `core.attend`, and of `apply_rope`.
@@ -110,8 +110,8 @@ def cached_attention(
         turned_q, turned_k = both[:, :n_heads], both[:, n_heads:]
     else:
         turned_q, turned_k = rotate(q, query_places), rotate(k, key_places)
-    q = q if rotated == "keys" else turned_q  # (B, H, T, D)
-    turned = k if rotated == "queries" else turned_k  # (B, H_kv, T, D)
+    q = q if rotated in ("keys", "none") else turned_q  # (B, H, T, D)
+    turned = k if rotated in ("queries", "none") else turned_k  # (B, H_kv, T, D)
     v = rotate(v, key_places) if rotated == "all" else v
     v = turned if value == "key" else v
 
@@ -143,6 +143,16 @@ def cached_attention(
     return (out, kept, values) if returned == "right" else (out, values, kept)
 
 
+_ROTATION = (
+    "rope-interleaved",
+    "rope-neighbours-to-halves",
+    "rope-clockwise",
+    "rope-exponent-halved",
+    "rope-base-ignored",
+    "rope-angles-input-dtype",
+    "rope-positions-bfloat16",
+)
+
 MISTAKES: core.Mistakes = {
     "cached_attention": {
         "cache-positions-restart": {"position": "restart"},
@@ -161,12 +171,11 @@ MISTAKES: core.Mistakes = {
         "cache-keys-rotated-again": {"cached": "again"},
         "cache-holds-unrotated-keys": {"cached": "raw"},
         "cache-rotated-at-read": {"cached": "at-read"},
+        "rope-missing": {"rotated": "none"},
         "rope-keys-unrotated": {"rotated": "queries"},
         "rope-queries-unrotated": {"rotated": "keys"},
         "rope-on-values": {"rotated": "all"},
-        "rope-interleaved": {"pairing": "interleaved"},
-        "rope-base-ignored": {"base_used": "default"},
-        "rope-angles-input-dtype": {"precision": "input"},
+        **{name: rope.MISTAKES["apply_rope"][name] for name in _ROTATION},
         "decode-key-written-as-value": {"value": "key"},
         "decode-caches-swapped": {"returned": "swapped"},
         "kv-weights-swapped": {"roles": "kv-swapped"},

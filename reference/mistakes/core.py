@@ -11,23 +11,13 @@ import math
 import torch
 from torch import Tensor
 
-from reference.mistakes.numbers import LOW, WEAK
+from reference.mistakes.exponent import exp32
+from reference.mistakes.readings import LOW, WEAK
 
 Mistakes = dict[str, dict[str, dict[str, object]]]
 
 _SOFTMAX_DIM = {"keys": -1, "queries": -2, "heads": 1, "batch": 0}
 _FILL = {"zero": 0.0, **WEAK}
-
-
-_OVERFLOW = math.log(torch.finfo(torch.float32).max)  # 88.7
-_UNDERFLOW = math.log(2.0**-150)  # -104.0: half of the least subnormal
-
-
-def exp32(x: Tensor) -> Tensor:
-    """exp(x) with the range of float32: float64 stands for the exact value of a float32 run, and
-    what overflows or vanishes there must do so here."""
-    raised = torch.exp(x)
-    return raised.masked_fill(x > _OVERFLOW, torch.inf).masked_fill(x < _UNDERFLOW, 0.0)
 
 
 def _scale(how: str, q: Tensor, k: Tensor, v: Tensor, model_width: int) -> float:

@@ -15,6 +15,8 @@ def _mask(padding: str, lengths: Tensor, queries: int, keys: int) -> Tensor:
     """bool (B, 1, T or 1, S or 1): where attention is allowed by the lengths."""
     if padding == "queries":
         return masks.tokens("keys", lengths, queries)[:, None, :, None]  # (B, 1, T, 1)
+    if padding == "both":
+        return _mask("queries", lengths, queries, keys) & _mask("keys", lengths, queries, keys)
     return masks.tokens(padding, lengths, keys)[:, None, None, :]  # (B, 1, 1, S)
 
 
@@ -44,8 +46,8 @@ def cross_attention(
     """Cross-attention, with the switches of `core.attend` too.
 
     source          of keys and values: the context, or x
-    padding         keys; queries (rows of x in place of keys); zeroed (k and v, no mask); or
-                    another of `masks.tokens`
+    padding         keys; queries (rows of x in place of keys); both; zeroed (k and v, no mask);
+                    or another of `masks.tokens`
     padded_queries  computed, or zero: rows of x at or past the length
     causal          no, or yes: aligned top left
     transposed      none; all: x @ w; or output: only w_o
@@ -103,6 +105,8 @@ MISTAKES: core.Mistakes = {
         "cross-causal-added": {"causal": "yes"},
         "cross-queries-masked": {"padding": "queries", "empty": "nan"},
         "cross-queries-masked-mean": {"padding": "queries", "empty": "mean"},
+        "cross-queries-masked-too": {"padding": "both", "empty": "nan"},
+        "cross-queries-masked-too-mean": {"padding": "both", "empty": "mean"},
         "cross-queries-zeroed": {"padded_queries": "zero"},
         "padding-ignored": {"padding": "ignored"},
         "padding-inverted": {"padding": "inverted", "empty": "nan"},
@@ -110,6 +114,7 @@ MISTAKES: core.Mistakes = {
         "padding-one-too-many": {"padding": "one-too-many"},
         "padding-one-short": {"padding": "one-short", "empty": "nan"},
         "padding-one-short-mean": {"padding": "one-short", "empty": "mean"},
+        "padding-one-short-of-several": {"padding": "one-short-of-several"},
         "padding-longest": {"padding": "longest"},
         "padding-first-length": {"padding": "first"},
         "context-padded-left": {"padding": "left"},

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from reference.mistakes.core import Mistakes, exp32
-from reference.mistakes.numbers import SENTINEL, WEAK
+from reference.mistakes.core import Mistakes
+from reference.mistakes.exponent import exp32
+from reference.mistakes.readings import SENTINEL, WEAK
 
 _SCALE = {"right": -0.5, "none": 0.0, "width": -1.0}
 _START = {"-inf": -torch.inf, "zero": 0.0, **SENTINEL}

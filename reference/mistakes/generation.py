@@ -220,7 +220,11 @@ MISTAKES: core.Mistakes = {
         "keys-as-values": {"roles": "keys-as-values"},
         "scale-none": {"scale": "none"},
         "scale-without-root": {"scale": "width"},
+        "scale-multiplied": {"scale": "multiplied"},
+        "scale-by-model-width": {"scale": "model-width"},
         "scale-by-d-over-heads": {"scale": "width-by-division"},
+        "scale-by-n-heads": {"scale": "heads"},
+        "scale-by-key-count": {"scale": "keys"},
         "heads-split-without-transpose": {"split": "reshape"},
         "heads-merged-without-transpose": {"merge": "reshape"},
     }

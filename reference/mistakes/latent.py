@@ -134,6 +134,7 @@ def latent_decode(
     latent_is: str = "projected",
     roles: str = "right",
     rows: str = "blocks",
+    rows_of: str = "both",
     absorbed: str = "right",
     lifted: str = "right",
     sees: str = "all",
@@ -142,15 +143,17 @@ def latent_decode(
 ) -> Tensor:
     """Absorbed decoding, with the switches of `core.attend` too; as the reference.
 
-    latent_is, roles, rows  as above
+    latent_is, roles, rows  as above; rows_of: both, or w_uk or w_uv alone
     absorbed  right, or summed: the queries of all heads together
     lifted    right, or not: the mixed latents are returned, (B, H, 1, R)
-    sees      all, or first: position 0 alone
+    sees      all; first: position 0 alone; not-last: zeros where there is one position; or
+              not-last-of-several: that one is seen
     scale     `_factor`
     """
     n_heads = q.shape[1]
     up_k, up_v = (
-        rows_of_heads(w, n_heads, rows) for w in ups(w_uk, w_uv, roles)
+        rows_of_heads(w, n_heads, rows if rows_of in ("both", which) else "blocks")
+        for w, which in zip(ups(w_uk, w_uv, roles), ("w_uk", "w_uv"), strict=True)
     )  # (H, D or D_v, R)
     factor = _factor(scale, q, latent, up_v.shape[1])
     if latent_is == "normed":
@@ -158,7 +161,14 @@ def latent_decode(
     low = q @ up_k * factor  # (B, H, 1, R)
     if absorbed == "summed":
         low = low.sum(dim=1, keepdim=True).expand_as(low)
-    seen = latent[:, :1] if sees == "first" else latent
+    length = latent.shape[1]
+    end = {
+        "all": length,
+        "first": 1,
+        "not-last": length - 1,
+        "not-last-of-several": max(length - 1, 1),
+    }[sees]
+    seen = latent[:, :end]  # (B, <= S, R)
     shared = seen[:, None].expand(-1, n_heads, -1, -1)  # (B, H, S, R)
     mixed = core.attend(low, shared, shared, None, scale="none", **switches)  # (B, H, 1, R)
     return mixed if lifted == "not" else mixed @ up_v.mT  # (B, H, 1, D_v)
@@ -196,11 +206,17 @@ MISTAKES: core.Mistakes = {
     },
     "latent_decode": {
         **UPS,
+        "latent-key-ups-interleaved": {"rows": "interleaved", "rows_of": "w_uk"},
+        "latent-value-ups-interleaved": {"rows": "interleaved", "rows_of": "w_uv"},
+        "latent-keys-of-first-head": {"rows": "first", "rows_of": "w_uk"},
+        "latent-values-of-first-head": {"rows": "first", "rows_of": "w_uv"},
         "latent-ups-reshaped": {"rows": "reshaped"},
         "latent-ups-in-out": {"rows": "in-out"},
         "latent-heads-summed": {"absorbed": "summed"},
         "latent-as-values": {"lifted": "not"},
         "decode-first-key-only": {"sees": "first"},
+        "latent-last-position-unseen": {"sees": "not-last"},
+        "latent-last-of-several-unseen": {"sees": "not-last-of-several"},
         **core.SCALE,
         "softmax-over-queries": {"softmax": "queries"},
         "softmax-over-heads": {"softmax": "heads"},

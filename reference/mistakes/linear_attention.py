@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.nn.functional import elu, softplus
 
 from reference.mistakes import core
-from reference.mistakes.numbers import EPSILON
+from reference.mistakes.exponent import exp32
+from reference.mistakes.readings import EPSILON
 
 _FEATURES: dict[str, Callable[[Tensor], Tensor]] = {
     "elu-plus-one": lambda x: elu(x) + 1,
@@ -17,7 +18,7 @@ _FEATURES: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
     "relu-plus-one": lambda x: torch.relu(x) + 1,
     "softplus": softplus,
-    "exp": core.exp32,
+    "exp": exp32,
     "identity": lambda x: x,
     "softmax": lambda x: torch.softmax(x, dim=-1),
     "sigmoid": torch.sigmoid,

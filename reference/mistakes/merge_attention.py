@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from reference.mistakes.core import Mistakes, exp32
+from reference.mistakes.core import Mistakes
+from reference.mistakes.exponent import exp32
 
 
 def _lse(how: str, lse_a: Tensor, lse_b: Tensor, m: Tensor, total: Tensor, base: float) -> Tensor:
@@ -23,6 +24,7 @@ def _lse(how: str, lse_a: Tensor, lse_b: Tensor, m: Tensor, total: Tensor, base:
         "mean": (lse_a + lse_b) / 2,
         "without-maximum": total.log() / base,
         "without-log": m + total,
+        "log2": m + total.log2(),
         "first": lse_a,
         "one-sided": lse_a + torch.log(1 + exp32(lse_b - lse_a)),
         "one-sided-softplus": lse_a + softplus(lse_b - lse_a),
@@ -45,7 +47,8 @@ def merge_attention(
 
     empty     the lse of a part that saw no key: -inf; or zero, put in its place
     exponent  e; or two: exp2 and log2
-    shift     what is subtracted before exp: row (the larger of both); none; or all (one for all)
+    shift     what is subtracted before exp: row (the larger of both); first, second; none; or all
+              (one for all)
     mix       right; averaged; added; unnormalised; exchanged; linear (the lse as weights);
               larger (one part alone); or added-lse (relative to lse_a + lse_b)
     returned  see `_lse`
@@ -56,6 +59,8 @@ def merge_attention(
     larger = torch.maximum(lse_a, lse_b)  # (B, H, T)
     m = {
         "row": larger,
+        "first": lse_a,
+        "second": lse_b,
         "none": torch.zeros_like(larger),
         "all": larger.max().expand_as(larger),
     }[shift]  # (B, H, T)
@@ -89,6 +94,7 @@ MISTAKES: Mistakes = {
         "merge-lse-mixed": {"returned": "mixed"},
         "merge-lse-without-maximum": {"returned": "without-maximum"},
         "merge-lse-without-log": {"returned": "without-log"},
+        "merge-lse-log2": {"returned": "log2"},
         "merge-lse-of-first": {"returned": "first"},
         "merge-outputs-averaged": {"mix": "averaged"},
         "merge-outputs-added": {"mix": "added"},
@@ -97,6 +103,8 @@ MISTAKES: Mistakes = {
         "merge-weights-linear": {"mix": "linear"},
         "merge-larger-taken": {"mix": "larger"},
         "merge-overflow": {"shift": "none"},
+        "merge-shifted-by-first": {"shift": "first"},
+        "merge-shifted-by-second": {"shift": "second"},
         "merge-one-sided": {"returned": "one-sided"},
         "merge-one-sided-softplus": {"returned": "one-sided-softplus"},
         "merge-empty-as-zero": {"empty": "zero"},

@@ -79,6 +79,7 @@ MISTAKES: core.Mistakes = {
         "scale-by-model-width": {"scale": "model-width"},
         "scale-by-n-heads": {"scale": "heads"},
         "scale-by-key-count": {"scale": "keys"},
+        "scale-by-query-count": {"scale": "queries"},
         "softmax-over-queries": {"softmax": "queries"},
         "softmax-overflow": {"form": "naive"},
         "softmax-overflow-zero": {"form": "naive-zero"},

@@ -49,6 +49,9 @@ MISTAKES: core.Mistakes = {
     "causal_mha": {
         **SHARED,
         "weights-not-transposed": {"transposed": "all"},
+        "query-weight-not-transposed": {"transposed": "query"},
+        "key-weight-not-transposed": {"transposed": "key"},
+        "value-weight-not-transposed": {"transposed": "value"},
         "output-weight-not-transposed": {"transposed": "output"},
         "batch-as-sequence": {"batch": "sequence"},
     }

@@ -28,6 +28,9 @@ MISTAKES: core.Mistakes = {
     "causal_mha": {
         **multi_head.SHARED,
         "weights-transposed": {"transposed": "all"},
+        "query-weight-transposed": {"transposed": "query"},
+        "key-weight-transposed": {"transposed": "key"},
+        "value-weight-transposed": {"transposed": "value"},
         "output-weight-transposed": {"transposed": "output"},
     }
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from reference.mistakes.core import Mistakes, exp32
-from reference.mistakes.numbers import SENTINEL
+from reference.mistakes.core import Mistakes
+from reference.mistakes.exponent import exp32
+from reference.mistakes.readings import SENTINEL
 
 
 def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:

@@ -34,13 +34,17 @@ def _gathered(pages: Tensor, table: Tensor, read: str, heads: str) -> Tensor:
 
 def _visible(how: str, lengths: Tensor, slots: int, page: int) -> Tensor:
     """bool (B, S): which slots the query sees."""
+    pages = (lengths + page - 1) // page  # (B,)
     counts = {
         "right": lengths,
-        "whole-pages": (lengths + page - 1) // page * page,
+        "whole-pages": pages * page,
         "all": 0 * lengths + slots,
         "one-less": lengths - 1,
+        "one-less-of-several": (lengths - 1).clamp(min=1),
         "one-more": lengths + 1,
+        "one-more-in-page": torch.minimum(lengths + 1, pages * page),
         "full-pages": lengths // page * page,
+        "full-pages-or-first": torch.where(lengths < page, lengths, lengths // page * page),
         "first-page": lengths.clamp(max=page),
         "longest": lengths.max().expand(len(lengths)),
         "first-length": lengths[:1].expand(len(lengths)),
@@ -88,9 +92,12 @@ MISTAKES: core.Mistakes = {
         "paged-unused-entries-read": {"visible": "all"},
         "paged-last-token-missed": {"visible": "one-less", "empty": "nan"},
         "paged-last-token-missed-mean": {"visible": "one-less", "empty": "mean"},
+        "paged-last-of-several-missed": {"visible": "one-less-of-several"},
         "paged-one-token-more": {"visible": "one-more"},
+        "paged-one-token-more-in-page": {"visible": "one-more-in-page"},
         "paged-partial-page-dropped": {"visible": "full-pages", "empty": "nan"},
         "paged-partial-page-dropped-zero": {"visible": "full-pages"},
+        "paged-partial-page-dropped-after-first": {"visible": "full-pages-or-first"},
         "paged-first-page-only": {"visible": "first-page"},
         "paged-longest-for-all": {"visible": "longest"},
         "paged-first-length-for-all": {"visible": "first-length"},

@@ -81,11 +81,14 @@ def project(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """q (B, T, H*D), k and v (B, T, H_kv*D).
 
-    transposed  none, or all: x @ w;
+    transposed  none, or x @ w: all, or query, key or value alone
     roles       right, kv-swapped, qk-swapped, keys-as-values, queries-as-keys
     values      projected, or input: x itself
     """
-    q, k, v = (x @ (w if transposed == "all" else w.T) for w in weights)
+    q, k, v = (
+        x @ (w if transposed in ("all", which) else w.T)
+        for w, which in zip(weights, ("query", "key", "value"), strict=True)
+    )
     q, k, v = {
         "right": (q, k, v),
         "kv-swapped": (q, v, k),

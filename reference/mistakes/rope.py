@@ -33,10 +33,12 @@ def _angles(
         "index": torch.arange(len(positions), device=x.device),
         "from-first": positions - positions[0],
         "plus-one": positions + 1,
+        "sorted": positions.sort().values,
+        "from-least": positions - positions.min(),
     }[place]  # (T,)
     time = where.to(exact)[:, None]  # (T, 1)
-    if precision == "positions-input":
-        time = time.to(x.dtype).to(exact)
+    if precision.startswith("positions"):
+        time = time.to(x.dtype if precision == "positions-input" else torch.bfloat16).to(exact)
     elif precision not in ("exact", "tables-bfloat16"):
         narrow = torch.bfloat16 if precision.startswith("bfloat16") else x.dtype
         if precision.endswith("rounded"):
@@ -86,13 +88,15 @@ def apply_rope(
 
     pairing    half-split; mixed: halves rotated by an interleaved angle table; interleaved;
                table-halves: neighbours rotated by a table laid out for halves; to-halves:
-               neighbours rotated right and written as halves
+               neighbours rotated right and written as halves; to-neighbours: the reverse
     turn       counter-clockwise, clockwise, sign-lost, cos-sin-swapped, twice, second-kept (b is
                not rotated), overwritten (b is rotated with the a just written)
     exponent   of the base: right, halved, doubled, from-one, linspace, positive, zero
     base_used  given, or default: 10000 whatever is given
-    place      the positions given, index (0, 1, ...), from-first (less the first), plus-one
-    precision  of the angles: exact, bfloat16, input (x's dtype), positions-input; or
+    place      the positions given, index (0, 1, ...), from-first (less the first), from-least
+               (less the least), sorted, plus-one
+    precision  of the angles: exact, bfloat16, input (x's dtype), positions-input,
+               positions-bfloat16; or
                bfloat16-rounded, input-rounded: a precise product, rounded afterwards; or
                tables-bfloat16: precise angles, whose sines and cosines are kept in bfloat16
     """
@@ -104,13 +108,13 @@ def apply_rope(
     if pairing == "table-halves":
         table = angles.repeat(1, 2)  # (T, D)
         angle_a, angle_b = table[:, 0::2], table[:, 1::2]  # (T, D/2)
-    if pairing in ("half-split", "mixed"):
+    if pairing in ("half-split", "mixed", "to-neighbours"):
         a, b = x.chunk(2, dim=-1)  # (B, H, T, D/2)
     else:
         a, b = x[..., 0::2], x[..., 1::2]  # (B, H, T, D/2)
     kept = torch.bfloat16 if precision == "tables-bfloat16" else x.dtype
     first, second = _turned(a, b, angle_a, angle_b, turn, kept)
-    if pairing in ("interleaved", "table-halves"):
+    if pairing in ("interleaved", "table-halves", "to-neighbours"):
         return torch.stack([first, second], dim=-1).flatten(start_dim=-2)  # (B, H, T, D)
     return torch.cat([first, second], dim=-1)  # (B, H, T, D)
 
@@ -119,6 +123,8 @@ MISTAKES: Mistakes = {
     "apply_rope": {
         "rope-interleaved": {"pairing": "interleaved"},
         "rope-mixed": {"pairing": "mixed"},
+        "rope-neighbours-to-halves": {"pairing": "to-halves"},
+        "rope-halves-to-neighbours": {"pairing": "to-neighbours"},
         "rope-clockwise": {"turn": "clockwise"},
         "rope-sign-lost": {"turn": "sign-lost"},
         "rope-cos-sin-swapped": {"turn": "cos-sin-swapped"},
@@ -134,12 +140,15 @@ MISTAKES: Mistakes = {
         "rope-base-ignored": {"base_used": "default"},
         "rope-positions-ignored": {"place": "index"},
         "rope-positions-from-zero": {"place": "from-first"},
+        "rope-positions-from-least": {"place": "from-least"},
+        "rope-positions-sorted": {"place": "sorted"},
         "rope-position-plus-one": {"place": "plus-one"},
         "rope-angles-bfloat16": {"precision": "bfloat16"},
         "rope-angles-input-dtype": {"precision": "input"},
         "rope-angles-rounded-bfloat16": {"precision": "bfloat16-rounded"},
         "rope-angles-rounded-input-dtype": {"precision": "input-rounded"},
         "rope-positions-input-dtype": {"precision": "positions-input"},
+        "rope-positions-bfloat16": {"precision": "positions-bfloat16"},
         "rope-tables-bfloat16": {"precision": "tables-bfloat16"},
     }
 }

@@ -26,7 +26,10 @@ def apply_rope(
 
 
 # The two lines of a rotation are halves there and neighbours here: these have names of their own.
-_HALVES = ("rope-interleaved", "rope-mixed", "rope-second-half-kept", "rope-half-overwritten")
+_HALVES = (
+    *("rope-interleaved", "rope-mixed", "rope-neighbours-to-halves"),
+    *("rope-second-half-kept", "rope-half-overwritten"),
+)
 
 MISTAKES: Mistakes = {
     "apply_rope": {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from reference.mistakes.core import Mistakes, exp32
+from reference.mistakes.core import Mistakes
+from reference.mistakes.exponent import exp32
 
 
 def softmax(
@@ -21,9 +22,9 @@ def softmax(
 ) -> Tensor:
     """Softmax along `dim`, any shape.
 
-    shift        what is subtracted: max; none; none-zero (and a sum of 0 read as 1); the max of
-                 the whole tensor; absolute (max of |x|) or mean, and both of the finite entries
-                 alone: absolute-finite, mean-finite
+    shift        what is subtracted: max; none; whole: the max of the whole tensor; none-zero and
+                 whole-zero: the same, and a sum of 0 read as 1; absolute (max of |x|) or mean, and
+                 both of the finite entries alone: absolute-finite, mean-finite
     axis         given, last, first, or all: what is normalised
     hidden_rows  what a row of -inf gives: zero, nan, or uniform
     epsilon      added to the normaliser
@@ -42,6 +43,7 @@ def softmax(
         "max": lambda: x - x.amax(dim=dims, keepdim=True),
         "none": lambda: x,
         "whole": lambda: x - x.max(),
+        "whole-zero": lambda: x - x.max(),
         "absolute": lambda: x - x.abs().amax(dim=dims, keepdim=True),
         "mean": lambda: x - x.mean(dim=dims, keepdim=True),
         "none-zero": lambda: x,
@@ -50,7 +52,7 @@ def softmax(
     }[shift]()
     raised = exp32(shifted)
     total = raised.sum(dim=dims, keepdim=True) + epsilon
-    if shift == "none-zero":
+    if shift in ("none-zero", "whole-zero"):
         total = total.masked_fill(total == 0.0, 1.0)
     out = {
         "weights": lambda: raised / total,
@@ -69,6 +71,7 @@ MISTAKES: Mistakes = {
         "softmax-overflow": {"shift": "none"},
         "softmax-overflow-zero": {"shift": "none-zero"},
         "softmax-global-max": {"shift": "whole"},
+        "softmax-global-max-zero": {"shift": "whole-zero"},
         "softmax-absolute-max": {"shift": "absolute"},
         "softmax-absolute-max-finite": {"shift": "absolute-finite"},
         "softmax-mean-subtracted": {"shift": "mean"},

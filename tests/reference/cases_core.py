@@ -154,7 +154,7 @@ def _block(dtype: torch.dtype) -> list[Args]:
     return [
         (*first, torch.tensor([2, 3, 9, 4, 11])),
         (*second, torch.tensor([0, 5, 6, 40]), 300.0),
-        (*third, torch.tensor([8, 2, 5])),
+        (*third, torch.tensor([8, 2, 257])),
         *((*args, torch.arange(4)) for args in large),
     ]
 

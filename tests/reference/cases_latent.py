@@ -53,6 +53,7 @@ def _mla_decode(dtype: torch.dtype) -> list[Args]:
     far[0] += 60.0
     far[1][..., 0], far[2][:, 0] = 10.0, -1.0
     near = [args(2, 4, 5, 6, 6, 12), args(2, 3, 6, 4, 6, 9), args(2, 2, 7, 3, 3, 4)]
+    near.append(args(2, 2, 1, 4, 3, 6))
     # bfloat16 rounds scores of that size by whole numbers.
     return near if dtype == torch.bfloat16 else [*near, tuple(far)]
 

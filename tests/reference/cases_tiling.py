@@ -79,7 +79,11 @@ def _linear(dtype: torch.dtype) -> list[Args]:
     def args(b: int, h: int, t: int, d: int, dv: int) -> Args:
         return draw(b, h, t, d) + 0.3, draw(b, h, t, d) + 0.3, draw(b, h, t, dv)
 
-    return [args(2, 3, 5, 4, 6), args(1, 2, 9, 3, 2), args(2, 2, 4, 4, 4), args(2, 1, 1, 5, 3)]
+    near = [args(2, 3, 5, 4, 6), args(1, 2, 9, 3, 2), args(2, 2, 4, 4, 4), args(2, 1, 1, 5, 3)]
+    low = args(1, 2, 4, 3, 4)  # first rows with a normaliser below 1
+    low[0].sub_(1.3)
+    low[1].sub_(1.3)
+    return [*near, low]
 
 
 def _backward(dtype: torch.dtype) -> list[Args]:
@@ -97,7 +101,10 @@ def _backward(dtype: torch.dtype) -> list[Args]:
         return [args(2, 3, 5, 4), args(2, 2, 4, 4)]
     large = args(1, 2, 4, 4)
     large[0][..., 0], large[1][..., 0] = 30.0, 30.0
-    return [args(2, 3, 5, 4), args(1, 2, 7, 3), args(2, 2, 4, 4), large]
+    near = [args(2, 3, 5, 4), args(1, 2, 7, 3), args(2, 2, 4, 4)]
+    low = args(1, 2, 4, 4)  # scores near -12,000: a weak fill outranks them
+    low[0][..., 0], low[1][..., 0] = 200.0, -120.0
+    return [*near, large, low]
 
 
 CASES = {

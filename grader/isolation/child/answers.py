@@ -123,8 +123,9 @@ def counts(slab: mmap.mmap, found: Counts) -> None:
     fields: list[int] = [
         min(found.work, LARGEST_COUNT),
         min(found.flops, LARGEST_COUNT),
+        min(found.held, LARGEST_COUNT),
         _line(found.line),
-        found.arrays,
+        found.unseen,
     ]
     for made in (found.tensor, found.computed):
         shape = made.shape[: wire.COUNTED_RANK]

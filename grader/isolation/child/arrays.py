@@ -1,11 +1,14 @@
 """Counts what a call does with NumPy: a kind of array that sees each operation on it.
 
-While a call is counted, a tensor turns into such an array where it would turn into a plain one.
+While a call is counted, a tensor turns into such an array where it would turn into a plain one, and
+so does what NumPy's own factories make. Names that were imported from NumPy are not seen, nor what
+is made by way of `np.ndarray` itself.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,8 +18,17 @@ import torch
 COMPUTING = frozenset({"einsum", "tensordot", "dot", "inner", "outer", "where"})
 """Functions that are no universal ones, and make new numbers or keep some of the old."""
 
+FACTORIES = (
+    *("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "fromiter"),
+    *("empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"),
+    *("eye", "identity", "tri", "tril_indices", "triu_indices", "indices", "fromfunction"),
+    *("arange", "linspace"),
+)
+"""Functions of NumPy that make arrays of anything else."""
+
 Note = Callable[[str, list[Any], list[Any]], None]
-"""Called with an operation's name, the arrays that it read and those that it made or wrote."""
+"""Called with an operation's name, the arrays that it read and those that it made or wrote. The
+name is "" where it computes nothing: it fills, or copies."""
 
 
 class WatchedArray(np.ndarray):
@@ -42,10 +54,8 @@ class WatchedArray(np.ndarray):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         result = super().__array_function__(func, types, args, kwargs)
-        note = WatchedArray.note
-        if note is not None and func.__name__ in COMPUTING and isinstance(result, np.ndarray):
-            note(func.__name__, [v for v in args if isinstance(v, np.ndarray)], [result])
-        return _watched(result)
+        name = func.__name__ if func.__name__ in COMPUTING else ""
+        return _made(name, [v for v in args if isinstance(v, np.ndarray)], result)
 
 
 def _plain(value: Any) -> Any:
@@ -54,6 +64,24 @@ def _plain(value: Any) -> Any:
 
 def _watched(value: Any) -> Any:
     return value.view(WatchedArray) if type(value) is np.ndarray else value
+
+
+def _made(name: str, given: list[Any], result: Any) -> Any:
+    """The result of a function, reported where it has memory of its own, and watched."""
+    if type(result) in (tuple, list):
+        return type(result)(_made(name, given, value) for value in result)
+    note = WatchedArray.note
+    if note is not None and isinstance(result, np.ndarray) and (name or result.flags.owndata):
+        note(name, given, [result])
+    return _watched(result)
+
+
+def _factory(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        return _made("", [], function(*args, **kwargs))
+
+    return make
 
 
 @contextlib.contextmanager
@@ -75,17 +103,28 @@ def watched(note: Note, handed: Callable[[int], None], left: Callable[[], None])
         handed(self.numel())
         return to_list(self)
 
-    own = dict(torch.Tensor.__dict__)
-    replaced = {"numpy": numpy, "__array__": array, "tolist": tolist}
+    factories = {name: _factory(getattr(np, name)) for name in FACTORIES}
     WatchedArray.note = note
-    for name, function in replaced.items():
-        setattr(torch.Tensor, name, function)
+    try:
+        with (
+            _replaced(torch.Tensor, {"numpy": numpy, "__array__": array, "tolist": tolist}),
+            _replaced(np, factories),
+        ):
+            yield
+    finally:
+        WatchedArray.note = None
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, functions: dict[str, Callable[..., Any]]) -> Iterator[None]:
+    own = dict(vars(owner))
+    for name, function in functions.items():
+        setattr(owner, name, function)
     try:
         yield
     finally:
-        WatchedArray.note = None
-        for name in replaced:
+        for name in functions:
             if name in own:
-                setattr(torch.Tensor, name, own[name])
+                setattr(owner, name, own[name])
             else:
-                delattr(torch.Tensor, name)
+                delattr(owner, name)

@@ -1,11 +1,12 @@
 """Counts what a call does: a dispatch mode that sees each operation on its way to its kernel.
 
-What is counted does not depend on the machine. It explains, and it is no proof of thrift: work in
-other threads, or with a mode that was switched off, is missing, and some of NumPy's (`arrays`).
-The judge also looks at the process from outside (`grader.isolation.usage`).
+What is counted does not depend on the machine. It explains, and it is no proof of thrift. Work with
+a mode that was switched off is missing (`counting_recorded` sees it), as are other threads' and
+some of NumPy's (`arrays`): the judge then looks at the process from outside
+(`grader.isolation.usage`).
 
-work      2 a multiply-add of a product, else elements: of the larger of input and result; of what
-          is moved, for copies and indexing
+work      as `counting_operations` has it
+held      bytes of all tensors that are alive at once, the arguments apart
 tensor    each result with memory of its own; views are free
 computed  floating results but for copies of the arguments: a cast, a padded copy, a stack of slices
 """
@@ -15,52 +16,37 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import arrays
-
-VIEW, COMPOSITE, PRODUCT, CONVOLUTION, MOVE, WRITE, EMPTY, FILL, OTHER = range(9)
-
-# Products, and which argument is the left matrix.
-PRODUCTS = {
-    **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot", "linear", "_int_mm"), 0),
-    **dict.fromkeys(("addmm", "baddbmm", "addmv", "addbmm"), 1),
-}
-CONVOLUTIONS = frozenset({"convolution", "_convolution", "mkldnn_convolution"})
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-MOVES = _names(
-    "_to_copy clone cat stack index index_select gather take embedding constant_pad_nd repeat roll "
-    "flip lift_fresh slice_scatter select_scatter im2col tril triu"
+from .counting_operations import (
+    COMPOSITE,
+    CONVOLUTION,
+    EMPTY,
+    FILL,
+    IMPLICIT,
+    MOVE,
+    PRODUCT,
+    VIEW,
+    WRITE,
+    Operation,
+    work_of,
 )
-WRITES = _names(
-    "copy_ index_put_ _index_put_impl_ scatter_ index_copy_ index_add_ scatter_add_ put_ "
-    "index_fill_ scatter_reduce_ index_reduce_ masked_scatter_"
-)
-EMPTIES = _names("empty empty_like empty_strided new_empty new_empty_strided resize_")
-FILLS = _names(
-    "zeros zeros_like ones ones_like full full_like new_zeros new_ones new_full fill_ zero_"
-)
-# They look like operations that write, and change the shape alone.
-SHAPES = _names(
-    "_unsafe_view squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ detach_ set_ as_strided_ "
-    "requires_grad_"
-)
-IMPLICIT = torch._C.DispatchKey.CompositeImplicitAutograd
+
 LARGEST_COUNT = 2**62
 BY_HAND = 8
 """Operations taken to be done with a number that Python has by itself."""
+
+ELSEWHERE = 0.1
+"""Of a call's processor time: less in other threads is the noise of the clocks."""
 
 
 @dataclass
@@ -90,30 +76,14 @@ class Counts:
     flops: int = 0
     tensor: Made = field(default_factory=Made)
     computed: Made = field(default_factory=Made)
-    arrays: bool = False  # whether a tensor became an array, of which not all can be seen
+    held: int = 0
+    unseen: bool = False  # whether arrays or other threads did what cannot all be seen
     lines: dict[int, int] = field(default_factory=dict)  # line -> work
 
     @property
     def line(self) -> int:
         """The line that does most of the work."""
         return max(self.lines, key=lambda line: self.lines[line], default=0)
-
-
-@dataclass(frozen=True)
-class Operation:
-    """What is to be known of an operation. `left`: which argument of a product is its matrix."""
-
-    kind: int
-    writes: bool
-    left: int
-
-    @classmethod
-    def of(cls, func: Any) -> Operation:
-        """Look at its schema, once."""
-        name = _name(func)
-        kind = _kind(func, name)
-        writes = kind == WRITE or bool(func._schema.is_mutable)
-        return cls(kind, writes, PRODUCTS.get(name.removesuffix("_"), 0))
 
 
 class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -126,6 +96,8 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._operations: dict[Any, Operation] = {}
         self._blank: set[int] = set()  # memory that was only allocated or filled
         self._derived: set[int] = set()  # memory that holds computed numbers
+        self._alive: dict[int, weakref.ref[Any]] = {}  # memory that a tensor lies in
+        self._held = 0  # its bytes
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -165,17 +137,35 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
             given += _tensors(kwargs.values())
         line = self._line()
         counts = self.counts
-        work = _work(operation, args, given, made)
+        work = work_of(operation, args, given, made)
         if operation.kind in (PRODUCT, CONVOLUTION):
             counts.flops += work
         counts.work += work
         counts.lines[line] = counts.lines.get(line, 0) + work
         for tensor in made:
-            if not operation.writes and tensor.numel() > counts.tensor.elements:
-                counts.tensor.note(tensor, tensor.numel(), line)
+            if not operation.writes:
+                self._hold(tensor)
+                if tensor.numel() > counts.tensor.elements:
+                    counts.tensor.note(tensor, tensor.numel(), line)
             if tensor.is_floating_point() or tensor.is_complex():
                 sources = given[1:] if operation.writes else given
                 self._trace(operation.kind, tensor, sources, operation.writes, line)
+
+    def _hold(self, tensor: Tensor) -> None:
+        """Count the memory of `tensor` until nothing lies in it any more."""
+        memory = tensor.untyped_storage()
+        at = id(memory)
+        if at in self._alive:
+            return
+        size = memory.nbytes()
+
+        def free(_: object) -> None:
+            self._held -= size
+            self._alive.pop(at, None)
+
+        self._alive[at] = weakref.ref(memory, free)
+        self._held += size
+        self.counts.held = max(self.counts.held, self._held)
 
     def _trace(
         self, kind: int, tensor: Tensor, sources: list[Tensor], written: bool, line: int
@@ -206,7 +196,7 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.counts.computed.note(tensor, elements, line)
 
     def array(self, name: str, given: list[Any], made: list[Any]) -> None:
-        """Count an operation of NumPy, by the same rules."""
+        """Count an operation of NumPy, by the same rules; one without a name computes nothing."""
         line = self._line()
         work = max((int(np.size(value)) for value in (*given, *made)), default=0)
         if name == "matmul":
@@ -218,7 +208,7 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for value in made:
             if isinstance(value, np.ndarray):
                 self.counts.tensor.note(value, value.size, line)
-                if value.dtype.kind == "f":
+                if name and value.dtype.kind == "f":
                     self.counts.computed.note(value, value.size, line)
 
     def handed(self, numbers: int) -> None:
@@ -227,7 +217,7 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def left(self) -> None:
         """Keep in mind that a tensor became an array."""
-        self.counts.arrays = True
+        self.counts.unseen = True
 
     def _line(self) -> int:
         frame = sys._getframe(2)
@@ -240,31 +230,6 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return 0
 
 
-def _name(func: Any) -> str:
-    return str(func._schema.name).partition("::")[2]
-
-
-def _kind(func: Any, name: str) -> int:
-    for kind, names in ((MOVE, MOVES), (WRITE, WRITES), (EMPTY, EMPTIES), (FILL, FILLS)):
-        if name in names:
-            return kind
-    if name in SHAPES:
-        return VIEW
-    if name in CONVOLUTIONS:
-        return CONVOLUTION
-    if _is_composite(func):
-        return COMPOSITE
-    if name.removesuffix("_") in PRODUCTS:
-        return PRODUCT
-    returned = [r.alias_info for r in func._schema.returns]
-    return VIEW if any(info is not None and not info.is_write for info in returned) else OTHER
-
-
-def _is_composite(func: Any) -> bool:
-    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
-    return bool(has_kernel(func.name(), "CompositeImplicitAutograd"))
-
-
 def _tensors(values: Any) -> list[Tensor]:
     found: list[Tensor] = []
     for value in values:
@@ -273,23 +238,6 @@ def _tensors(values: Any) -> list[Tensor]:
         elif isinstance(value, (tuple, list)):
             found += [item for item in value if isinstance(item, Tensor)]
     return found
-
-
-def _work(operation: Operation, args: Any, given: list[Tensor], made: list[Tensor]) -> int:
-    kind = operation.kind
-    if kind == PRODUCT:
-        left, right = args[operation.left], args[operation.left + 1]
-        columns = made[0].shape[-1] if right.dim() > 1 else 1
-        return 2 * int(left.numel()) * columns
-    if kind == CONVOLUTION:
-        return 2 * made[0].numel() * int(args[1][0].numel())
-    if kind == EMPTY:
-        return 0
-    if kind in (MOVE, FILL):
-        return sum(tensor.numel() for tensor in made)
-    if kind == WRITE:
-        return max((tensor.numel() for tensor in given[1:]), default=1)
-    return max((tensor.numel() for tensor in (*given, *made)), default=0)
 
 
 def counted(
@@ -316,10 +264,13 @@ def _counted(
         if watch
         else contextlib.nullcontext()
     )
+    whole, own = time.process_time(), time.thread_time()
     try:
         with seen:
             result = function(*args, **kwargs)
     finally:
+        whole, own = time.process_time() - whole, time.thread_time() - own
+        counter.counts.unseen |= whole - own > ELSEWHERE * whole
         # The function may have taken the mode off the stack.
         with contextlib.suppress(Exception):
             counter.__exit__(None, None, None)  # type: ignore[no-untyped-call]

@@ -26,6 +26,26 @@ def whole(q, k, v, causal):
     return torch.from_numpy(p / p.sum(-1, keepdims=True) @ v)
 """
 
+TILED_NUMPY = """
+import numpy as np
+import torch
+def flash_attention(q, k, v, block_size, causal=False):
+    a, b, c = (x.double().numpy() for x in (q, k, v))
+    T, S, D = a.shape[-2], b.shape[-2], a.shape[-1]
+    hidden = np.arange(S) > np.arange(S - T, S)[:, None]
+    out, m = np.zeros(a.shape), np.full(a.shape[:-1], -np.inf)
+    l = np.zeros(m.shape)
+    for n in range(0, S, block_size):
+        s = a @ b[..., n : n + block_size, :].swapaxes(-1, -2) / D**0.5
+        if causal:
+            s[..., hidden[:, n : n + block_size]] = -np.inf
+        new = np.maximum(m, s.max(-1))
+        p, w = np.exp(s - new[..., None]), np.exp(m - new)
+        l, m = l * w + p.sum(-1), new
+        out = out * w[..., None] + p @ c[..., n : n + block_size, :]
+    return torch.from_numpy(out / l[..., None]).to(q.dtype)
+"""
+
 HIDDEN_FLASH = """
 def flash_attention(q, k, v, block_size, causal=False):
     {}
@@ -69,6 +89,12 @@ def flash_attention(q, k, v, block_size, causal=False):
         m = new
     return (o / l).to(q.dtype)
 """,
+    "tiles in NumPy": TILED_NUMPY.replace(
+        "    hidden = np.arange(S) > np.arange(S - T, S)[:, None]\n", ""
+    ).replace(
+        "hidden[:, n : n + block_size]",
+        "np.arange(S)[n : n + block_size] > np.arange(S - T, S)[:, None]",
+    ),
     "a scalar loop over plain numbers": """
 import math
 import torch
@@ -138,6 +164,45 @@ def flash_attention(q, k, v, block_size, causal=False):
 """,
         "a tensor of (512, 512): its elements grow with T x S",
     ),
+    "a mask of T x S made by NumPy, tiles in torch": (
+        FLASH
+        + """
+import numpy as np
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S = q.shape[-2], k.shape[-2]
+    hidden = np.triu(np.ones((T, S), bool), S - T + 1 if causal else S)
+    parts = []
+    for n, part in enumerate(q.split(block_size, -2)):
+        s = part @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        rows = torch.from_numpy(hidden[n * block_size : (n + 1) * block_size])
+        parts.append(torch.softmax(s.masked_fill(rows, -torch.inf), -1) @ v)
+    return torch.cat(parts, -2)
+""",
+        "a tensor of (512, 512): its elements grow with T x S",
+    ),
+    "a mask of T x S in NumPy, by comparing": (
+        TILED_NUMPY,
+        "a tensor of (512, 512): its elements grow with T x S",
+    ),
+    "the scores of all tiles kept in a list": (
+        """
+import torch
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S = q.shape[-2], k.shape[-2]
+    tiles = []
+    for n in range(0, S, block_size):
+        s = q @ k[..., n : n + block_size, :].transpose(-2, -1) / q.shape[-1] ** 0.5
+        if causal:
+            at = torch.arange(S)[n : n + block_size]
+            s = s.masked_fill(at > torch.arange(S - T, S)[:, None], -torch.inf)
+        tiles.append(s.float())
+    m = torch.stack([s.amax(-1, keepdim=True) for s in tiles]).amax(0)
+    l = sum((s - m).exp().sum(-1, keepdim=True) for s in tiles)
+    values = v.float().split(block_size, -2)
+    return (sum((s - m).exp() @ x for s, x in zip(tiles, values)) / l).to(q.dtype)
+""",
+        "outside the process, its memory rises by",
+    ),
     "in inference mode": (
         FLASH
         + """
@@ -174,7 +239,7 @@ def flash_attention(q, k, v, block_size, causal=False):
         rows.append(torch.cat([torch.softmax(s.to(v.dtype), -1) @ values[n] for s in tiles]))
     return torch.stack(rows).view(q.shape)
 """,
-        "outside the process, its memory rises by",
+        "Line 8 makes a tensor of (512, 512): its elements grow with T x S",
     ),
     "with dispatch to Python disabled": (
         FLASH + HIDDEN_FLASH.format("with torch._C._DisableTorchDispatch():"),
@@ -194,6 +259,20 @@ def flash_attention(q, k, v, block_size, causal=False):
     with ThreadPoolExecutor(1) as pool:
         start = k.shape[-2] - q.shape[-2]
         return pool.submit(rows, q, k, v, causal, start).result()
+""",
+        "outside the process, its memory rises by",
+    ),
+    "in another thread, beside tiles that are dropped": (
+        FLASH
+        + """
+from concurrent.futures import ThreadPoolExecutor
+def flash_attention(q, k, v, block_size, causal=False):
+    with ThreadPoolExecutor(1) as pool:
+        start = k.shape[-2] - q.shape[-2]
+        whole = pool.submit(rows, q, k, v, causal, start).result()
+    for part in q.split(block_size, -2):
+        part @ k.transpose(-2, -1)
+    return whole
 """,
         "outside the process, its memory rises by",
     ),

@@ -102,6 +102,20 @@ def linear_attention(q, k, v):
         LINEAR
         + "def linear_attention(q, k, v):\n    with torch._C._DisableTorchDispatch():\n"
         + "        return square(q, k, v)\n",
-        "outside the process, its processor time grows",
+        "when T grows 4 times: with T squared",
+    ),
+    "all keys so far for each row, with dispatch to Python disabled": (
+        """
+import torch
+from torch.nn.functional import elu
+def linear_attention(q, k, v):
+    q, k, rows = elu(q) + 1, elu(k) + 1, []
+    with torch._C._DisableTorchDispatch():
+        for t in range(q.shape[-2]):
+            a = q[..., t : t + 1, :] @ k[..., : t + 1, :].transpose(-2, -1)
+            rows.append(a @ v[..., : t + 1, :] / a.sum(-1, keepdim=True))
+        return torch.cat(rows, -2)
+""",
+        "when T grows 4 times: with T squared",
     ),
 }

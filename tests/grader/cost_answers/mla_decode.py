@@ -62,6 +62,12 @@ def latent_decode(q, latent, w_uk, w_uv):
 """,
         "when D and D_v grow 4 times",
     ),
+    "with dispatch to Python disabled": (
+        MLA
+        + "def latent_decode(*a):\n    with torch._C._DisableTorchDispatch():\n"
+        + "        return expanded(*a)\n",
+        "when D and D_v grow 4 times: with D and D_v",
+    ),
     "in NumPy": (
         """
 import numpy as np

@@ -1,7 +1,8 @@
-"""Mistakes with a number of their own: what people write in its place is the same mistake.
+"""Other readings of a mistake: written so, it gives other numbers and is the same mistake.
 
-A mask fill of -10,000 is too weak, and so is one of -50,000, but they give other numbers where a
-score lies between the two. Each other number is one more value of the switch.
+A mask fill of -10,000 is too weak, and so is one of -50,000, but they differ where a score lies
+between the two. A softmax over the queries meets columns that are hidden throughout, which give NaN
+in one code and zeros in another.
 """
 
 from __future__ import annotations
@@ -31,9 +32,24 @@ _SAME = {
 }
 
 
+_HIDDEN: dict[tuple[str, str], tuple[dict[str, str], ...]] = {
+    ("softmax", "queries"): ({"empty": "nan"}, {"empty": "mean"}),
+    ("softmax", "heads"): ({"empty": "nan"}, {"empty": "mean"}),
+    ("softmax", "batch"): ({"empty": "nan"}, {"empty": "mean"}),
+    ("mask", "reversed"): ({"unseen": "nan"},),
+    ("mask", "hides-self"): ({"unseen": "nan"},),
+    ("mask", "inverted"): ({"unseen": "guarded"},),
+    ("maximum", "last"): ({"unseen": "guarded"},),
+}
+"""What such code may make of what is hidden throughout."""
+
+
 def same(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """The switches of the same mistake with each other number."""
+    """The switches of each other reading of the mistake that `switches` make."""
     for switch, value in switches.items():
         for other in _SAME.get((switch, str(value)), ()):
             if other != value:
                 yield {**switches, switch: other}
+        for outcome in _HIDDEN.get((switch, str(value)), ()):
+            if len(switches) == 1 or outcome.keys() & switches.keys():
+                yield {**switches, **outcome}

@@ -1,0 +1,15 @@
+import torch
+
+
+def latent_decode(q, latent, w_uk, w_uv):
+    B, H, _, D = q.shape
+    R = latent.shape[-1]
+    c = latent.double()
+    up_k = w_uk.double().view(H, D, R)
+    up_v = w_uv.double().view(H, -1, R)
+    absorbed = torch.einsum("bhd,dr->bhr", q[:, :, 0].double(), up_k[0])
+    scores = torch.einsum("bhr,bsr->bhs", absorbed, c) / D**0.5
+    weights = torch.softmax(scores, dim=-1)
+    mixed = torch.einsum("bhs,bsr->bhr", weights, c)
+    out = torch.einsum("bhr,her->bhe", mixed, up_v)
+    return out.unsqueeze(2).to(q.dtype)

@@ -7,6 +7,7 @@ compared, those included that pass; and where it lies far outside the tolerance 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -100,7 +101,21 @@ class Family:
         return partial(self.function, **extra)
 
     def run(self, names: Hypothesis, case: BuiltCase, dtype: torch.dtype) -> list[Tensor] | None:
-        """The outputs in one dtype; None where this combination cannot be computed."""
+        """The outputs in one dtype; None where this combination cannot be computed.
+
+        Kept with the oracle: the next submission of the same seed asks for the same.
+        """
+        key = (names, id(case), dtype, Range.is_double)
+        if key not in self.oracle.predicted:
+            met, Range.is_met = Range.is_met, False
+            outputs = self._run(names, case, dtype)
+            self.oracle.predicted[key] = case, outputs, Range.is_met
+            Range.is_met = met
+        _, outputs, met = self.oracle.predicted[key]
+        Range.is_met = Range.is_met or met
+        return outputs
+
+    def _run(self, names: Hypothesis, case: BuiltCase, dtype: torch.dtype) -> list[Tensor] | None:
         extra = self.compatible(sorted(names))
         if extra is None:
             return None
@@ -194,15 +209,13 @@ class Evidence:
         outputs = self.family.run(names, answer.case, dtype)
         if outputs is None or len(outputs) != len(answer.outputs):
             return False
-        n = self.family.oracle.reduction(answer.case)
-        truths = self.family.oracle.truth(answer.case).allowed.values()
+        unit = torch.finfo(dtype).eps * math.sqrt(self.family.oracle.reduction(answer.case))
+        allowed = self.family.oracle.truth(answer.case).allowed.values()
         return all(
-            mine.shape == yours.shape
             # Where zeros are right nothing is allowed: the mistake's own rounding counts too.
-            and bool(
-                (ratios(yours, mine, NEAR * self.family.slack(mine, mine, a, dtype, n)) <= 1).all()
-            )
-            for mine, yours, a in zip(outputs, answer.outputs.values(), truths, strict=True)
+            mine.shape == yours.shape
+            and bool((ratios(yours, mine, NEAR * (slack + unit * _largest(mine))) <= 1).all())
+            for mine, yours, slack in zip(outputs, answer.outputs.values(), allowed, strict=True)
         )
 
     def fits(self, names: Hypothesis) -> bool:
@@ -241,6 +254,11 @@ class Evidence:
                 strict=True,
             )
         )
+
+
+def _largest(value: Tensor) -> float:
+    size = value.abs()
+    return float(size[size.isfinite()].max()) if bool(size.isfinite().any()) else 0.0
 
 
 def _preference(answer: Answer) -> tuple[bool, bool, int, bool, int]:

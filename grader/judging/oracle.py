@@ -55,6 +55,9 @@ class Oracle:
         self._draws: dict[tuple[str, str, int], BuiltCase] = {}
         self._truths: dict[int, tuple[BuiltCase, Truth]] = {}
         self._slopes: dict[int, tuple[BuiltCase, Truth]] = {}
+        self.predicted: dict[object, tuple[BuiltCase, list[Tensor] | None, bool]] = {}
+        """For `naming.Family`: what known mistakes give; a case is kept, so that its id is its own.
+        """
 
     def draw(self, declared: Mapping[str, Any], dtype: str, seed: int) -> BuiltCase:
         """The inputs of a case; drawn again while rounding alone would decide the outputs."""

@@ -6,6 +6,7 @@ import os
 import platform
 import sqlite3
 import sys
+import tempfile
 from importlib import metadata
 from typing import Any
 
@@ -16,7 +17,7 @@ from drills.app import App
 from drills.errors import PASSED, UNUSABLE, DrillError
 from drills.options import json_option, pass_app
 from drills.screen import console
-from grader.session import isolation
+from grader.isolation import policy
 
 _LIBRARIES = ("torch", "numpy", "sympy", "pydantic", "click", "rich", "fsrs")
 _USUAL_SECONDS = 10.0
@@ -53,11 +54,16 @@ def examine(app: App) -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "libraries": libraries,
         "devices": {"cpu": "used for grading", "cuda": "not looked for; grading uses the CPU"},
-        "isolation": list(isolation(_USUAL_SECONDS)),
+        "isolation": list(_isolation()),
         "home": str(home.home()),
         "database": database,
         "bank": bank,
     }
+
+
+def _isolation() -> tuple[str, ...]:
+    _, lacking = policy.outer(os.path.join(tempfile.gettempdir(), "drill-doctor"), (), 3)
+    return policy.inner(lacking).layers(_USUAL_SECONDS)
 
 
 def _version(name: str) -> str | None:

@@ -106,7 +106,7 @@ class Grader:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._log,
-                    env=_environment(),
+                    env=_environment(self._scratch if wrap else None),
                     cwd="/",
                     pass_fds=ours,
                     start_new_session=True,
@@ -335,8 +335,11 @@ class _Hidden:
 _hidden = _Hidden()
 
 
-def _environment() -> dict[str, str]:
+def _environment(folder: str | None) -> dict[str, str]:
+    """`folder`: the only one that can be written, where there is a sandbox."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    if folder is not None:
+        kept["TMPDIR"] = folder
     # One thread: small tensors gain nothing from more, and a fork after threads can hang.
     threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     return {**kept, **dict.fromkeys((*threads, "VECLIB_MAXIMUM_THREADS"), "1")}

@@ -110,11 +110,12 @@ def outer(scratch: str, extra: Sequence[str], highest: int) -> tuple[list[str], 
 def inner(lacking: str, highest: int = 3, abi: int | None = None) -> Policy:
     """The strictest policy that works here, behind what `outer` found.
 
-    Tests ask for a lower tier by `highest`, and for an older Landlock by `abi`.
+    Tests ask for a lower tier by `highest` (0: not even a user of its own), and for an older
+    Landlock by `abi`.
     """
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    root = highest > 0 and hasattr(os, "geteuid") and os.geteuid() == 0
     uid = FIRST_UID + os.getpid() if root else 0
-    processes = PROCESSES if root or not lacking else 0
+    processes = PROCESSES if root or not lacking else 0  # of one user, who must be ours alone
     open_policy = Policy(1, lacking, uid=uid, processes=processes)
     if sys.platform != "linux":
         return open_policy

@@ -83,18 +83,20 @@ def limit(memory_bytes: int, file_bytes: int, processes: int) -> None:
 
 
 def become(uid: int) -> None:
-    """As root, be the user `uid`, to whom nothing belongs, and keep no power but to read.
+    """As root, be the user `uid`, to whom nothing belongs (0: stay), and keep no power but to read:
+    above all none over our own processes.
 
     Reading stays, within what Landlock leaves open: torch may be installed in a folder that is
     closed to others.
     """
-    if sys.platform != "linux" or not uid:
+    if sys.platform != "linux":
         return
-    prctl(PR_SET_KEEPCAPS, 1)
-    with contextlib.suppress(PermissionError):  # in a container root may lack the power
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
+    if uid:
+        prctl(PR_SET_KEEPCAPS, 1)
+        with contextlib.suppress(PermissionError):  # in a container root may lack the power
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
     libc = ctypes.CDLL(None)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     held = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 bits

@@ -67,7 +67,9 @@ def readable() -> list[str]:
 
 def without(folder: str, closed: Iterable[str]) -> Iterator[str]:
     """`folder`, or what covers it but for the paths `closed` (both real paths)."""
-    inside = [path for path in closed if path == folder or path.startswith(os.path.join(folder, ""))]
+    inside = [
+        path for path in closed if path == folder or path.startswith(os.path.join(folder, ""))
+    ]
     if not inside:
         yield folder
     elif folder not in inside:

@@ -98,9 +98,7 @@ def outer(scratch: str, extra: Sequence[str], highest: int) -> tuple[list[str], 
     if highest < 3:
         return [], "asked for no bubblewrap"
     try:
-        line = bubblewrap.command(
-            bubblewrap.find(), folders.mounted(extra), scratch, SCRATCH_BYTES
-        )
+        line = bubblewrap.command(bubblewrap.find(), folders.mounted(extra), scratch, SCRATCH_BYTES)
         bubblewrap.check(line)
     except bubblewrap.Unavailable as error:
         return [], str(error)

@@ -18,11 +18,13 @@ from grader.isolation.child import wire
 from grader.isolation.denials import Listener
 from grader.isolation.launcher import Child, Exit, IsolationFault, Launcher
 from grader.isolation.output import Output
+from grader.isolation.scratch import is_over
 from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, load_slab
 from grader.isolation.usage import Meter
 
 LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
 SETUP_SECONDS = 20.0
+LOOKING = 0.1  # seconds between two looks at what it keeps in its folder
 SAMPLING = 0.001  # seconds between two looks at the memory of a process
 
 
@@ -141,7 +143,7 @@ class Worker:
         return replace(outcome, stdout=self.output.text())
 
     def _ask(self, slab: Slab, began: float, seconds: float, meter: Meter | None = None) -> str:
-        """Send a request; "answered", "timeout", "output", "died" or "protocol"."""
+        """Send a request; "answered", "timeout", "output", "disk", "died" or "protocol"."""
         child = self._child
         assert child is not None
         try:
@@ -150,6 +152,7 @@ class Worker:
             )
         except OSError:
             return "died"
+        look = began + LOOKING
         poll = select.poll()
         if self._listener is not None:
             poll.register(self._listener.descriptor, select.POLLIN)
@@ -161,7 +164,11 @@ class Worker:
             left = began + allowed - time.monotonic()
             if left <= 0:
                 return "timeout"
-            wait = left
+            wait = min(left, LOOKING)
+            if time.monotonic() > look:
+                look = time.monotonic() + LOOKING
+                if is_over(child.scratch, self.limits.file_bytes):
+                    return "disk"
             if meter is not None and not meter.exact:
                 meter.sample()
                 wait = min(left, SAMPLING)
@@ -238,6 +245,8 @@ class Worker:
             return replace(outcome, status="timeout", detail=detail)
         if end == "output":
             return replace(outcome, status="output", detail={"limit": self.limits.output_bytes})
+        if end == "disk":
+            return replace(outcome, status="resource", detail={"limit": "disk"})
         if end == "protocol":
             return replace(outcome, status="protocol", error="bytes on the channel are not ours")
         # A closed channel need not mean a dead process: the submission may have shut it.

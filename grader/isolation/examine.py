@@ -95,7 +95,7 @@ class Finding:
         return self.state != "OPEN" or not self.claimed
 
 
-def examine(grader: Grader, say: Callable[[str], None] | None = None) -> list[Finding]:
+def examine(grader: Grader) -> list[Finding]:
     """Every probe, each in a process of its own. Raises GraderFault.
 
     `grader` must have been made with `handlers()`.
@@ -103,8 +103,6 @@ def examine(grader: Grader, say: Callable[[str], None] | None = None) -> list[Fi
     findings = []
     with _canaries() as (places, is_touched):
         for probe, (tier, statements) in PROBES.items():
-            if say is not None:
-                say(f"trying to {probe}")
             source = HEAD + "".join(f"{k} = {v!r}\n" for k, v in places.items())
             source += statements + TAIL
             try:
@@ -158,6 +156,7 @@ def _canaries() -> Iterator[tuple[dict[str, Any], Callable[[], bool]]]:
         udp.bind(("127.0.0.1", 0))
         udp.setblocking(False)
         process = stack.enter_context(_sleeper())
+
         def is_touched() -> bool:
             """Looks, and lays the canaries out anew."""
             touched = process.poll() is not None

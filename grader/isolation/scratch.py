@@ -1,0 +1,28 @@
+"""How much a submission keeps in its folder, looked at while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+MOST_FILES = 2048
+BLOCK = 512
+
+
+def is_over(folder: str, most_bytes: int) -> bool:
+    """Whether the files below `folder` take more than that, or are more than anyone needs.
+
+    The tree may change, or be shut, meanwhile: what cannot be seen does not count.
+    """
+    waiting, files, used = [folder], 0, 0
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                files += 1
+                if files > MOST_FILES:
+                    return True
+                with contextlib.suppress(OSError):
+                    used += entry.stat(follow_symlinks=False).st_blocks * BLOCK
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    return used > most_bytes

@@ -7,16 +7,21 @@ import os
 
 MOST_FILES = 2048
 BLOCK = 512
+LONGEST_PATH = 2048  # half of what the system takes: some of it may be our own
 
 
 def is_over(folder: str, most_bytes: int) -> bool:
     """Whether the files below `folder` take more than that, or are more than anyone needs.
 
-    The tree may change, or be shut, meanwhile: what cannot be seen does not count.
+    The tree may change, or be shut, meanwhile: what cannot be seen does not count. But folders in
+    folders, so deep that no path leads there, are more than anyone needs.
     """
     waiting, files, used = [folder], 0, 0
     while waiting:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+        path = waiting.pop()
+        if len(path) > LONGEST_PATH:
+            return True
+        with contextlib.suppress(OSError), os.scandir(path) as entries:
             for entry in entries:
                 files += 1
                 if files > MOST_FILES:

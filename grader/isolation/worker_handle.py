@@ -211,6 +211,7 @@ class Worker:
         if ready[listener.descriptor] & select.POLLIN:
             what = listener.answer()
             if what is not None:
+                self._denied.pop(what, None)  # the last is the last
                 self._denied[what] = None
         else:  # all its threads are gone
             poll.unregister(listener.descriptor)

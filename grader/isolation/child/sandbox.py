@@ -161,9 +161,12 @@ def give_back_freed() -> None:
 
 
 def enter_scratch(path: str, uid: int) -> None:
-    """An own empty folder to work in, also for libraries that ask for HOME or TMPDIR."""
+    """An own empty folder to work in, also for libraries that ask for HOME or TMPDIR.
+
+    For the user's name glibc would ask a daemon over a socket, which would be denied, and told.
+    """
     os.mkdir(path, 0o700)
     if uid:
         os.chown(path, uid, uid)
     os.chdir(path)
-    os.environ.update(HOME=path, TMPDIR=path)
+    os.environ.update(HOME=path, TMPDIR=path, USER="drill")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import tempfile
 from dataclasses import dataclass
+from typing import Any
 
 DENIED: dict[str, tuple[str, ...]] = {
     "network": ("socket", "connect", "bind", "listen", "accept", "accept4"),
@@ -71,9 +72,17 @@ DENIED: dict[str, tuple[str, ...]] = {
         "memfd_secret",
         "shmget",
         "shmat",
+        "shmctl",
         "semget",
+        "semop",
+        "semtimedop",
+        "semctl",
         "msgget",
+        "msgsnd",
+        "msgrcv",
+        "msgctl",
         "mq_open",
+        "mq_unlink",
     ),
     "system": (
         "unshare",
@@ -148,6 +157,10 @@ DENIED: dict[str, tuple[str, ...]] = {
 CLONE_THREAD = 0x00010000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 PR_SET_PDEATHSIG = 1
+# By these the kernel sends a signal to any process of the user when a descriptor is ready.
+SIGNALLED = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+SIGNALLED_BY_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
+DATAGRAMS = (2, 3)  # kinds of a pair that can be sent to any address, without `connect`
 NOTIFY_API = 5  # of libseccomp
 
 
@@ -166,6 +179,11 @@ class Filter:
     listens: bool
 
 
+def _low(library: Any, argument: int, value: int, mask: int = 0xFFFFFFFF) -> Any:
+    """A condition on the bits that the kernel looks at: it ignores those above."""
+    return library.Arg(argument, library.MASKED_EQ, mask, value)
+
+
 def program() -> Filter:
     """The filter for this machine. Raises Unavailable."""
     try:
@@ -177,9 +195,11 @@ def program() -> Filter:
     conditional = (
         ("clone", "process", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0)),
         ("prlimit64", "other-process", pyseccomp.Arg(0, pyseccomp.NE, 0)),
-        ("prctl", "system", pyseccomp.Arg(0, pyseccomp.EQ, PR_SET_PDEATHSIG)),
-        ("ioctl", "terminal", pyseccomp.Arg(1, pyseccomp.MASKED_EQ, 0xFFFFFFFF, TIOCSTI)),
-        ("ioctl", "terminal", pyseccomp.Arg(1, pyseccomp.MASKED_EQ, 0xFFFFFFFF, TIOCLINUX)),
+        ("prctl", "system", _low(pyseccomp, 0, PR_SET_PDEATHSIG)),
+        ("ioctl", "terminal", _low(pyseccomp, 1, TIOCSTI)),
+        ("ioctl", "terminal", _low(pyseccomp, 1, TIOCLINUX)),
+        *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in SIGNALLED),
+        *(("socketpair", "network", _low(pyseccomp, 1, kind, 0xF)) for kind in DATAGRAMS),
     )
     tried: dict[int, str] = {}
 
@@ -196,6 +216,8 @@ def program() -> Filter:
                 deny(name, what)
         for name, what, condition in conditional:
             deny(name, what, condition)
+        for request in SIGNALLED_BY_IOCTL:  # unnamed: by its number it would be the terminal's
+            rules.add_rule(pyseccomp.ERRNO(errno.EPERM), "ioctl", _low(pyseccomp, 1, request))
         rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
         load_call = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, "seccomp")
         with tempfile.TemporaryFile() as file:

@@ -81,8 +81,11 @@ class Range:
             self._listener(socket.AF_INET, ("127.0.0.1", 0), socket.SOCK_DGRAM),
             self._listener(socket.AF_UNIX, str(unix)),
             self._listener(socket.AF_UNIX, f"\0{MARK}"),
+            self._listener(socket.AF_UNIX, f"{unix}-datagrams", socket.SOCK_DGRAM),
+            self._listener(socket.AF_UNIX, f"\0{MARK}-datagrams", socket.SOCK_DGRAM),
         ]
-        unix.chmod(0o777)
+        for path in self.tmp.glob("daemon*"):
+            path.chmod(0o777)
         self.places = {
             "{canary}": str(self.canary),
             "{folder}": str(self.folder),
@@ -90,6 +93,7 @@ class Range:
             "{source}": str(self.source),
             "{database}": str(self.database),
             "{socket}": str(unix),
+            "{datagrams}": f"{unix}-datagrams",
             "{port}": str(self.listeners[0].getsockname()[1]),
             "{udp}": str(self.listeners[1].getsockname()[1]),
             "{mark}": MARK,

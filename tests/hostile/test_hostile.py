@@ -19,8 +19,8 @@ TIERS = {"tier-3": (3, None), "tier-2-abi-2": (2, 2), "tier-2": (2, None)}
 WITH_NEWEST = ("A128", "A129", "A132", "A134", "A136", "A138", "A073", "A038", "A068", "A071")
 """Rows in which a newer Landlock does more than an old one: these alone run at tier 2 twice."""
 
-GRADIENTS = "A127"
-SLOW = {"A005": 10.0, "A007": 8.0, "A109": 10.0, "A014": 4.0, "A111": 10.0}  # seconds of the limit
+GRADIENTS, FILLS = "A127", "A014"
+SLOW = {"A005": 10.0, "A007": 20.0, "A109": 10.0, "A014": 4.0, "A111": 10.0}  # seconds of the limit
 
 BATCH = "it takes a folder, an archive or a second command: for the tests of the batch command"
 TIMED = "it needs a timed stage or CUDA, which no question of this bank has"
@@ -63,7 +63,7 @@ def test_an_attack_is_contained(place: tuple[str, Range], attack: Attack) -> Non
     seconds = SLOW.get(attack.row, 1.0 if timeless else 2.0)
     id_ = "attention" if attack.row == GRADIENTS else "stable-softmax"
     asked = question(id_, seconds=seconds)
-    before = range_.state()
+    before, scratch = range_.state(), set(range_.scratch())
     report, took = range_.grade(attack, asked)
     if took >= seconds + 1 or (report.verdict == "time_limit" and not timeless):
         report, took = range_.grade(attack, asked)  # a busy machine: once more
@@ -77,16 +77,13 @@ def test_an_attack_is_contained(place: tuple[str, Range], attack: Attack) -> Non
     assert len(json.dumps(report.to_json())) < 100_000
     assert range_.settled(before, range_.state) == before
     assert range_.reached() == []
-    # The next honest submission passes, in the same session. A folder that takes long to remove
-    # goes a part at a time, after each submission.
-    for _ in range(6):
-        honest = range_.grader.grade(
-            question("stable-softmax"), HONEST.read_bytes(), 7, only_case="one-dimension"
-        )
-        assert honest.verdict == "passed", (honest.verdict, honest.summary, honest.output)
-        if range_.settled([], range_.scratch) == []:
-            return
-    pytest.fail(f"folders are left: {range_.scratch()}")
+    # The next honest submission passes, in the same session.
+    honest = range_.grader.grade(
+        question("stable-softmax"), HONEST.read_bytes(), 7, only_case="one-dimension"
+    )
+    assert honest.verdict == "passed", (honest.verdict, honest.summary, honest.output)
+    if attack.row != FILLS:  # thousands of folders are removed bit by bit, the last at the end
+        assert set(range_.scratch()) <= scratch
 
 
 def test_nothing_is_left_for_the_next_submission(place: tuple[str, Range]) -> None:

@@ -65,7 +65,11 @@ class Range:
     """
 
     def __init__(self, tier: int, abi: int | None) -> None:
-        self.closing = contextlib.ExitStack()
+        with contextlib.ExitStack() as self.closing:  # nothing is left where it fails half-way
+            self._open(tier, abi)
+            self.closing = self.closing.pop_all()
+
+    def _open(self, tier: int, abi: int | None) -> None:
         self.tmp = self._folder(None)
         self.folder = self._folder(self.tmp)
         self.canary = self._file(self.folder / "canary.txt", "canary\n")

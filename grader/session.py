@@ -27,8 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from grader.isolation import clear, frames
-from grader.isolation.calls import Limits
+from grader.isolation import clear, folders, frames, policy
 from grader.report import Report
 
 ZYGOTE = Path(__file__).with_name("isolation") / "zygote.py"
@@ -39,7 +38,6 @@ HANDLERS = {
 }
 PATIENCE = 120.0  # seconds without a word from the judge, beyond the submission's own limit
 QUIET = 0.5  # seconds without a word after which the zygote is suspected to be stopped
-LIBRARIES = ("torch", "numpy", "typing_extensions", "sympy", "jinja2", "pydantic")
 KEPT_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
 
@@ -55,7 +53,9 @@ class Grader:
     """Grades submissions, each in a process of its own. Use as a context manager.
 
     The processes start with the first request (or `start`), stay warm, and are started anew when
-    one of ours died. `handlers` and `paths` point the judge at other code; tests use them.
+    one of ours died. They are shut in as well as this machine allows (`policy`), but no better
+    than the tier `highest` and the version `abi` of Landlock. `handlers` and `paths` point the
+    judge at other code; tests use them.
     """
 
     def __init__(
@@ -63,10 +63,15 @@ class Grader:
         handlers: Mapping[str, str] | None = None,
         paths: Sequence[str] = (),
         patience: float = PATIENCE,
+        highest: int = 3,
+        abi: int | None = None,
     ) -> None:
         self.handlers = {**HANDLERS, **(handlers or {})}
         self.paths = list(paths)
         self.patience = patience
+        self.highest = highest
+        self.abi = abi
+        self.policy = policy.Policy(1, "nothing was started")
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._judge: socket.socket | None = None
@@ -87,28 +92,37 @@ class Grader:
         self.close()
         control, control_far = socket.socketpair()
         judge, judge_far = socket.socketpair()
+        told, tell = os.pipe()
         self._control, self._judge = control, judge
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self._scratch = os.path.join(tempfile.gettempdir(), f"drill-{secrets.token_hex(8)}")
-        command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", str(ZYGOTE)]
-        command += [str(control_far.fileno()), str(judge_far.fileno()), self._scratch]
+        wrap, lacking = policy.outer(self._scratch, self.paths, self.highest)
+        ours = (control_far.fileno(), judge_far.fileno(), told)
+        command = [*wrap, sys.executable, "-I", "-S", "-B", "-X", "utf8", str(ZYGOTE)]
         try:
             with control_far, judge_far:
                 self._zygote = subprocess.Popen(
-                    [*command, *_library_folders()],
+                    [*command, *map(str, ours), self._scratch, *folders.libraries()],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._log,
-                    env=_environment(),
+                    env=_environment(self._scratch if wrap else None),
                     cwd="/",
-                    pass_fds=(control_far.fileno(), judge_far.fileno()),
+                    pass_fds=ours,
                     start_new_session=True,
                 )
             _hidden.begin()
             self._hides = True
+            # Torch is being imported meanwhile.
+            self.policy = policy.inner(lacking, self.highest, self.abi)
+            with contextlib.suppress(BrokenPipeError):  # it died: the first request will say so
+                os.write(tell, self.policy.encode())
         except BaseException:
             self.close()
             raise
+        finally:
+            os.close(told)
+            os.close(tell)
 
     def close(self) -> None:
         """End every process. Safe to call at any time, and twice."""
@@ -180,7 +194,7 @@ class Grader:
                 seconds=time.monotonic() - began,
                 revision=question.get("revision", 1),
             )
-        return replace(report, isolation=isolation(question["seconds"]))
+        return replace(report, isolation=self.policy.layers(question["seconds"]))
 
     def reproduce(self, question: dict[str, Any], seed: int, case_id: str, **keywords: Any) -> str:
         """One case as a Python program. Raises ValueError for an unknown case, GraderFault."""
@@ -267,30 +281,6 @@ class Grader:
             return log.read()[-4000:].decode("utf-8", "replace")
 
 
-def isolation(seconds: float) -> tuple[str, ...]:
-    """What protected this machine during a grade, and what did not; the line that every report
-    shows begins with "no "."""
-    limits = Limits(seconds=seconds)
-    lines = [
-        "separate process, without your environment variables; the reference stays in another one, "
-        "and Python's import and open refuse drill's own files",
-        f"limits: {seconds:g} s, {limits.memory_bytes >> 30} GiB of memory a process, "
-        f"{limits.output_bytes >> 20} MiB printed, files of {limits.file_bytes >> 20} MiB",
-        "no file or network sandbox yet: grade only code that you trust",
-        "so the code can read and change your files (the reference's source too, by other means "
-        "than Python's own), go online, start programs, and stop or kill your processes",
-    ]
-    if sys.platform != "linux":
-        lines.append(
-            "this system lets drill neither bound the memory nor find what the code starts"
-        )
-    elif os.geteuid() == 0:
-        lines.append(
-            "drill runs as root: the code keeps root's files, but none of its other powers"
-        )
-    return tuple(lines)
-
-
 def _check_case(question: dict[str, Any], case_id: str) -> None:
     known = [case["id"] for case in question["cases"]]
     if case_id not in known:
@@ -345,20 +335,11 @@ class _Hidden:
 _hidden = _Hidden()
 
 
-def _library_folders() -> list[str]:
-    """Where torch and what it needs are installed; the folder of our own packages is not added."""
-    folders: dict[str, None] = {}
-    for name in LIBRARIES:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin is not None:
-            path = Path(spec.origin)
-            folder = path.parent.parent if path.name.startswith("__init__.") else path.parent
-            folders[str(folder)] = None
-    return list(folders)
-
-
-def _environment() -> dict[str, str]:
+def _environment(folder: str | None) -> dict[str, str]:
+    """`folder`: the only one that can be written, where there is a sandbox."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    if folder is not None:
+        kept["TMPDIR"] = folder
     # One thread: small tensors gain nothing from more, and a fork after threads can hang.
     threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     return {**kept, **dict.fromkeys((*threads, "VECLIB_MAXIMUM_THREADS"), "1")}

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from questions.content_code import check_code, once
+from questions.content_code import LARGEST_TENSOR, check_code, once
 from questions.document import Document, Path_
 from questions.findings import BankError, Finding
 from questions.loader import (
@@ -23,6 +24,7 @@ from questions.loader import (
     question_files,
     read_bank,
 )
+from questions.patterns import is_endless
 from questions.sources import Sources
 
 __all__ = ["check"]
@@ -193,6 +195,9 @@ def _trace(question: Any, document: Document) -> Iterator[Finding]:
         if not part.shape or min(part.shape) < 1:
             message = f"`{part.id}` needs a shape of positive sizes such as [3, 2]"
             yield document.finding(("parts", i, "shape"), message)
+        elif prod(part.shape) > LARGEST_TENSOR:
+            message = f"`{part.id}` holds {prod(part.shape)} numbers: make it smaller"
+            yield document.finding(("parts", i, "shape"), message)
     for i, mistake in enumerate(question.mistakes):
         if mistake.part not in parts:
             message = f"`{mistake.part}` is no part: take one of {', '.join(sorted(parts))}"
@@ -225,3 +230,8 @@ def _explain(question: Any, document: Document) -> Iterator[Finding]:
                     except (re.error, RecursionError, OverflowError) as error:
                         message = f"this pattern cannot be read: {error}"
                         yield document.finding((group, i, key, j), message)
+                        continue
+                    if is_endless(pattern):
+                        message = "this pattern takes too long on some texts: repeat less in it"
+                        yield document.finding((group, i, key, j), message)
+                        return  # each more would take its time

@@ -12,6 +12,9 @@ from questions.document import Document, Path_
 from questions.findings import Finding
 from questions.sizes import SizeError, evaluate
 
+LARGEST_TENSOR = 1 << 24
+"""Entries of one; drills stay far below, and a larger one takes the machine's memory."""
+
 
 def check_code(question: Any, document: Document) -> Iterator[Finding]:
     """The findings about one code or debug question."""
@@ -166,6 +169,9 @@ class _Case:
             if size < 0:
                 message = f"`{name}` is negative: a size is at least 0"
                 yield self.document.finding((*self.at, "sizes", name), message)
+            elif size > LARGEST_TENSOR:
+                message = f"`{name}` is larger than {LARGEST_TENSOR}: make it smaller"
+                yield self.document.finding((*self.at, "sizes", name), message)
         yield from self.size(self.question.reduction, ("reduction",), least=1)
         for group in ("inputs", "outputs"):
             own = getattr(self.case, group)
@@ -193,9 +199,15 @@ class _Case:
             for finding in self.size(size, (*place, "shape", axis))
         ]
         yield from found
-        if found or not hasattr(declared, "fill"):
+        if found:
             return
         shape = [evaluate(size, self.case.sizes) for size in declared.shape]
+        if prod(shape) > LARGEST_TENSOR:
+            message = f"in case `{self.case.id}` it holds {prod(shape)} numbers: make it smaller"
+            yield self.document.finding((*place, "shape"), message)
+            return
+        if not hasattr(declared, "fill"):
+            return
         yield from self.fill(declared, place, shape)
         for i, edit in enumerate(declared.edits):
             yield from self.edit(edit, (*place, "edits", i), shape)
@@ -248,11 +260,23 @@ def _costs(question: Any, document: Document) -> Iterator[Finding]:
             for name in getattr(cost, group):
                 place = (*at, group, name)
                 yield from _declared(document, place, name, known, group[:-1], key=True)
-        yield from _Case(question, document, at, cost).findings()
+        yield from _sized(question, document, at, cost, cost)
         yield from _grown(document, at, cost)
         yield from _at_most(document, (*at, "at_most"), cost)
         if cost.outside is not None:
             yield from _outside(question, document, (*at, "outside"), cost)
+
+
+def _sized(question: Any, document: Document, at: Path_, cost: Any, by: Any) -> Iterator[Finding]:
+    """The findings about a cost at the sizes that `by` gives, then at those that are grown."""
+    found = False
+    for sizes in (by.sizes, {**by.sizes, **by.grow}):
+        sized = cost.model_copy(update={"sizes": sizes})
+        for finding in _Case(question, document, at, sized).findings():
+            found = True
+            yield finding
+        if found:
+            return
 
 
 def _grown(document: Document, at: Path_, sized: Any) -> Iterator[Finding]:
@@ -282,9 +306,8 @@ def _at_most(document: Document, place: Path_, cost: Any) -> Iterator[Finding]:
 def _outside(question: Any, document: Document, at: Path_, cost: Any) -> Iterator[Finding]:
     outside = cost.outside
     yield from _grown(document, at, outside)
-    sized = cost.model_copy(update={"sizes": outside.sizes})
     # Its shapes stand in the cost; what is wrong with them is told for the sizes here.
-    yield from _Case(question, document, at[:-1], sized).findings()
+    yield from _sized(question, document, at[:-1], cost, outside)
     if outside.time is None and outside.bytes is None:
         yield document.finding(at, "nothing is bounded: give `time`, `bytes` or both")
     if outside.time is not None and not outside.grow:

@@ -6,28 +6,39 @@ import os
 import platform
 import sqlite3
 import sys
+import tempfile
+from collections.abc import Callable
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from drills import home
 from drills.app import App
+from drills.authoring import default_bank, honest_answers
 from drills.errors import PASSED, UNUSABLE, DrillError
 from drills.options import json_option, pass_app
 from drills.screen import console
-from grader.session import isolation
+from grader.isolation import policy
+
+if TYPE_CHECKING:
+    from grader.session import Grader
 
 _LIBRARIES = ("torch", "numpy", "sympy", "pydantic", "click", "rich", "fsrs")
 _USUAL_SECONDS = 10.0
 
 
 @click.command()
+@click.option("--quick", is_flag=True, help="Run no code: leave the attacks on the isolation out.")
 @json_option
 @pass_app
-def command(app: App, as_json: bool) -> int:
-    """Show versions, devices, isolation, database and bank; exit 4 where drill cannot work."""
-    found = examine(app)
+def command(app: App, quick: bool, as_json: bool) -> int:
+    """Show versions, database and bank; attack the isolation; exit 4 where something fails.
+
+    The attacks run as submissions do, against files, sockets and a process laid out for them. Each
+    is blocked, OPEN, or untestable.
+    """
+    found = examine(app, attacks=not quick, say=None if as_json else console.say)
     if as_json:
         console.print_json({"format": 1, **found})
     else:
@@ -35,14 +46,20 @@ def command(app: App, as_json: bool) -> int:
     return PASSED if found["usable"] else UNUSABLE
 
 
-def examine(app: App) -> dict[str, Any]:
-    """What `drill doctor --json` prints but for `format`."""
+def examine(
+    app: App, attacks: bool = True, say: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """What `drill doctor --json` prints but for `format`; `say` hears how far it is."""
     libraries = {name: _version(name) for name in _LIBRARIES}
     problems = [f"{name} is not installed" for name, version in libraries.items() if not version]
     database = _database(app)
     problems += [database["problem"]] if database.get("problem") else []
     bank = _bank(app)
     problems += [bank["problem"]] if bank.get("problem") else []
+    layers, probes = _layers(), list[dict[str, Any]]()
+    if attacks and not problems:
+        layers, probes, failed = _attacks(app, say)
+        problems += failed
     return {
         "usable": not problems,
         "problems": problems,
@@ -53,11 +70,59 @@ def examine(app: App) -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "libraries": libraries,
         "devices": {"cpu": "used for grading", "cuda": "not looked for; grading uses the CPU"},
-        "isolation": list(isolation(_USUAL_SECONDS)),
+        "isolation": list(layers),
+        "probes": probes,
         "home": str(home.home()),
         "database": database,
         "bank": bank,
     }
+
+
+def _layers() -> tuple[str, ...]:
+    """What a grade would be shut in by, as far as can be told without one."""
+    _, lacking = policy.outer(os.path.join(tempfile.gettempdir(), "drill-doctor"), (), 3)
+    return policy.inner(lacking).layers(_USUAL_SECONDS)
+
+
+def _attacks(
+    app: App, say: Callable[[str], None] | None
+) -> tuple[tuple[str, ...], list[dict[str, Any]], list[str]]:
+    """The layers of a real grader, what the probes found, and what does not hold."""
+    from grader.isolation.examine import examine as attack
+    from grader.isolation.examine import handlers
+    from grader.session import Grader, GraderFault
+
+    problems = []
+    try:
+        with Grader(handlers()) as grader:
+            if say is not None:
+                say("Attacking the isolation; drill doctor --quick leaves this out.")
+            findings = attack(grader)
+            layers, tier = grader.policy.layers(_USUAL_SECONDS), grader.policy.tier
+        with Grader() as grader:
+            if say is not None:
+                say("Grading a right answer to each code question.")
+            refused = _refused(app, grader)
+    except GraderFault as fault:
+        return _layers(), [], [str(fault)]
+    for finding in findings:
+        if not finding.holds:
+            problems.append(f"tier {tier} of the isolation does not hold: it could {finding.probe}")
+    problems += [f"right code is refused here: {line}" for line in refused]
+    told = [{"probe": f.probe, "state": f.state, "claimed": f.claimed} for f in findings]
+    return layers, told, problems
+
+
+def _refused(app: App, grader: Grader) -> list[str]:
+    """Right answers, one for each code question, that do not pass under this isolation."""
+    refused = []
+    for id_, question in app.index.questions.items():
+        answers = honest_answers(default_bank(), id_) if question["kind"] == "code" else {}
+        for name, source in sorted(answers.items())[:1]:
+            report = grader.grade(question, source, 1, f"{name}.py", app.index.mistakes)
+            if report.verdict != "passed":
+                refused.append(f"{id_}, {report.verdict}: {report.summary}")
+    return refused
 
 
 def _version(name: str) -> str | None:
@@ -104,6 +169,16 @@ def _contents(database: dict[str, Any]) -> str:
     return f"schema {database['schema']}, integrity {database['integrity']}, {tries}, "
 
 
+def _probe_rows(probes: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """What was tried, by what came of it."""
+    rows: list[tuple[str, str]] = []
+    for state in ("OPEN", "untestable", "blocked"):
+        names = [probe["probe"] for probe in probes if probe["state"] == state]
+        if names:
+            rows.append(("attacks" if not rows else "", f"{state}: {'; '.join(names)}"))
+    return rows
+
+
 def _print(found: dict[str, Any]) -> None:
     from rich.text import Text
 
@@ -119,6 +194,7 @@ def _print(found: dict[str, Any]) -> None:
         ("libraries", libraries),
         *((name, words) for name, words in found["devices"].items()),
         *(("isolation" if not n else "", words) for n, words in enumerate(found["isolation"])),
+        *_probe_rows(found["probes"]),
         ("home", found["home"]),
         ("database", f"{_contents(database)}SQLite {database['sqlite']}"),
         ("bank", f"{bank['questions']} questions: {kinds}" if kinds else "unusable"),

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 
-# C0 but tab and newline, DEL, C1, bidirectional and other invisible controls, lone surrogates.
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
+_UNUSUAL = re.compile(r"[^\n\t -~]")
+_SPACES = "\u00a0\u202f\u3000"
 
 
 def _visible(match: re.Match[str]) -> str:
+    # Not printable to Python: controls, bidirectional and invisible marks, tags, lone surrogates.
+    if match[0].isprintable() or match[0] in _SPACES:
+        return match[0]
     code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    width, letter = (2, "x") if code < 0x100 else (4, "u") if code < 0x10000 else (8, "U")
+    return f"\\{letter}{code:0{width}x}"
 
 
 def safe(text: str) -> str:
-    """`text` with every control character spelled out (\\x1b), tabs as spaces."""
-    return _CONTROL.sub(_visible, text.replace("\r\n", "\n")).expandtabs(4)
+    """`text` with every hidden character spelled out (\\x1b), tabs as spaces."""
+    return _UNUSUAL.sub(_visible, text.replace("\r\n", "\n")).expandtabs(4)
 
 
 def one_line(text: str, width: int) -> str:

@@ -16,6 +16,7 @@ Status = Literal[
     "died",
     "memory",
     "output",
+    "resource",
     "forbidden",
     "denied",
     "protocol",
@@ -150,3 +151,4 @@ class Outcome:
     stdout: str = ""
     counts: Counts | None = None
     usage: Usage | None = None
+    denials: tuple[str, ...] = ()  # what it tried in vain: keys of `seccomp.DENIED`

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 Factory = Callable[[], "Worker"]
 
 
-def main(session: socket.socket, launches: socket.socket, scratch: str, root: str) -> None:
+def main(
+    session: socket.socket,
+    launches: socket.socket,
+    scratch: str,
+    root: str,
+    policy: dict[str, Any],
+) -> None:
     """Serve until the session is gone. `root` is the folder that holds our packages."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):
@@ -32,7 +38,7 @@ def main(session: socket.socket, launches: socket.socket, scratch: str, root: st
     from grader.isolation.launcher import Launcher
 
     _compute()
-    judge = Judge(session, Launcher(launches, scratch))
+    judge = Judge(session, Launcher(launches, scratch, policy))
     while True:
         try:
             request = frames.receive(session)

@@ -9,7 +9,9 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from grader.isolation import clear, control
 from grader.isolation.calls import Limits
@@ -58,9 +60,11 @@ class Child:
 class Launcher:
     """Starts and ends children. One for the judge's life; several children may live at once."""
 
-    def __init__(self, sock: socket.socket, scratch: str) -> None:
+    def __init__(self, sock: socket.socket, scratch: str, policy: Mapping[str, Any]) -> None:
         self.sock = sock
         self.scratch = scratch
+        self.sealed = policy["tier"] > 1  # whether files and calls are shut
+        self.tried: dict[int, str] = dict(policy["tried"])  # by each call that is denied
         self.exits: dict[int, Exit] = {}
         self._next = 0
         self._zygote = os.getppid()

@@ -6,28 +6,26 @@ import contextlib
 import math
 import os
 import select
-import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.isolation.calls import FATAL, Call, Limits, Outcome, Status
+from grader.isolation import endings
+from grader.isolation.calls import FATAL, Call, Limits, Outcome
 from grader.isolation.child import wire
+from grader.isolation.denials import Listener
 from grader.isolation.launcher import Child, Exit, IsolationFault, Launcher
-from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, clean, load_slab
+from grader.isolation.output import Output
+from grader.isolation.scratch import is_over
+from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, load_slab
 from grader.isolation.usage import Meter
 
 LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
-BREACHES = {
-    wire.NO_CHANNEL: "the submission shut or replaced the channel",
-    wire.BROKEN: "the submission broke the code that answers for it",
-}
-KEPT_BYTES = 8 << 10
 SETUP_SECONDS = 20.0
+LOOKING = 0.1  # seconds between two looks at what it keeps in its folder
 SAMPLING = 0.001  # seconds between two looks at the memory of a process
-CRASH_SIGNALS = {signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGKILL}
 
 
 class Worker:
@@ -56,8 +54,10 @@ class Worker:
         self.forbidden = forbidden
         self.filename = filename
         self.on_answer = on_answer
-        self.output = _Output()
+        self.output = Output()
         self._child: Child | None = None
+        self._listener: Listener | None = None
+        self._denied: dict[str, None] = {}  # what was tried in vain in this exchange
         self._ready = False
         self._refused = False
 
@@ -109,8 +109,10 @@ class Worker:
         if self._child is None:
             return Outcome("died", error="the process had ended already", detail={"already": True})
         self._refused = False
+        self._denied = {}
         self.output.begin()
         meter = Meter(self._child.pid) if measure else None
+        child_scratch = self._child.scratch
         with slab:
             if meter is not None:
                 meter.begin()
@@ -123,20 +125,25 @@ class Worker:
                     fixed = slab.fixed()
                     # Values first: a thread of the submission may still be writing.
                     outcome = replace(read(fixed), seconds=outcome.seconds, usage=usage)
-                    outcome = _with_text(outcome, fixed)
+                    outcome = endings.with_text(outcome, fixed)
                 except BrokenAnswer as error:
                     outcome = replace(outcome, status="protocol", error=str(error))
             else:
                 outcome = self._ended(end, outcome)
             if self._refused:
                 outcome = self._forbidden(slab, outcome)
+            outcome = replace(outcome, denials=tuple(self._denied))
+            if outcome.status == "exception":
+                outcome = endings.limited(outcome)
+            if outcome.status == "exception" and self.launcher.sealed:
+                outcome = endings.refused(outcome, child_scratch)
         if self._child is not None and (outcome.status in FATAL or end != "answered"):
             self._end()
         self.on_answer()
         return replace(outcome, stdout=self.output.text())
 
     def _ask(self, slab: Slab, began: float, seconds: float, meter: Meter | None = None) -> str:
-        """Send a request; "answered", "timeout", "output", "died" or "protocol"."""
+        """Send a request; "answered", "timeout", "output", "disk", "died" or "protocol"."""
         child = self._child
         assert child is not None
         try:
@@ -145,7 +152,10 @@ class Worker:
             )
         except OSError:
             return "died"
+        look = began + LOOKING
         poll = select.poll()
+        if self._listener is not None:
+            poll.register(self._listener.descriptor, select.POLLIN)
         for descriptor in (child.channel.fileno(), child.output, self.launcher.sock.fileno()):
             poll.register(descriptor, select.POLLIN)
         while True:
@@ -154,20 +164,26 @@ class Worker:
             left = began + allowed - time.monotonic()
             if left <= 0:
                 return "timeout"
-            wait = left
+            wait = min(left, LOOKING)
+            if time.monotonic() > look:
+                look = time.monotonic() + LOOKING
+                if is_over(child.scratch, self.limits.file_bytes):
+                    return "disk"
             if meter is not None and not meter.exact:
                 meter.sample()
                 wait = min(left, SAMPLING)
-            ready = {descriptor for descriptor, _ in poll.poll(wait * 1000)}
+            ready = dict(poll.poll(wait * 1000))
+            self._answer_calls(poll, ready)
             if child.output in ready and not self._drain(poll):
                 return "output"
             if child.channel.fileno() in ready:
-                signs = _receive(child.channel)
+                signs, listener = _receive(child.channel, self._ready)
                 if not signs:
                     return "died"
                 for sign in signs:
                     if sign == wire.READY and not self._ready:
                         self._ready, began = True, time.monotonic()
+                        self._listen(poll, listener)
                     elif sign == wire.REFUSED:
                         self._refused = True
                     elif sign == wire.DONE:
@@ -178,6 +194,27 @@ class Worker:
                 self.launcher.pump()
                 if child.number in self.launcher.exits:
                     return "died"
+
+    def _listen(self, poll: select.poll, descriptors: list[int]) -> None:
+        """Take the descriptor that came with the first sign, before any of its code ran."""
+        child = self._child
+        assert child is not None
+        if descriptors:
+            tried = self.launcher.tried
+            self._listener = Listener(descriptors[0], child.pid, tried)
+            poll.register(descriptors[0], select.POLLIN)
+
+    def _answer_calls(self, poll: select.poll, ready: Mapping[int, int]) -> None:
+        listener = self._listener
+        if listener is None or listener.descriptor not in ready:
+            return
+        if ready[listener.descriptor] & select.POLLIN:
+            what = listener.answer()
+            if what is not None:
+                self._denied.pop(what, None)  # the last is the last
+                self._denied[what] = None
+        else:  # all its threads are gone
+            poll.unregister(listener.descriptor)
 
     def _drain(self, poll: select.poll, all_of_it: bool = False) -> bool:
         """Read what was printed. False when it is more than the limit."""
@@ -209,6 +246,8 @@ class Worker:
             return replace(outcome, status="timeout", detail=detail)
         if end == "output":
             return replace(outcome, status="output", detail={"limit": self.limits.output_bytes})
+        if end == "disk":
+            return replace(outcome, status="resource", detail={"limit": "disk"})
         if end == "protocol":
             return replace(outcome, status="protocol", error="bytes on the channel are not ours")
         # A closed channel need not mean a dead process: the submission may have shut it.
@@ -216,7 +255,7 @@ class Worker:
         if exit_ is None:
             return replace(outcome, status="protocol", error="the submission shut our channel")
         self._drain(select.poll(), all_of_it=True)
-        return self._died(exit_, outcome)
+        return endings.died(exit_, outcome, self.limits, self.output.tail)
 
     def _await_exit(self, child: Child) -> Exit | None:
         deadline = time.monotonic() + 1.0
@@ -226,20 +265,6 @@ class Worker:
                 return None
             self.launcher.pump()
         return self.launcher.exits[child.number]
-
-    def _died(self, exit_: Exit, outcome: Outcome) -> Outcome:
-        code = exit_.code or 0
-        if code in BREACHES:
-            return replace(outcome, status="protocol", error=BREACHES[code])
-        if code == wire.NO_FILES:
-            return replace(outcome, status="died", detail={"limit": "files"})
-        near_limit = exit_.resident_bytes > self.limits.memory_bytes // 2
-        said_so = b"bad_alloc" in self.output.tail or b"MemoryError" in self.output.tail
-        if code == wire.NO_MEMORY or (exit_.signal in CRASH_SIGNALS and (near_limit or said_so)):
-            return replace(outcome, status="memory", detail={"limit": self.limits.memory_bytes})
-        if exit_.signal is not None:
-            return replace(outcome, status="died", detail={"signal": exit_.signal})
-        return replace(outcome, status="died", detail={"exit": code})
 
     def _forbidden(self, slab: Slab, outcome: Outcome) -> Outcome:
         try:
@@ -259,53 +284,19 @@ class Worker:
         child, self._child = self._child, None
         assert child is not None
         self.launcher.end(child)
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
 
 
-class _Output:
-    """What a submission prints: counted over its life, the first and last 8 KiB of each call."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self.begin()
-
-    def begin(self) -> None:
-        self.head, self.tail, self.here = b"", b"", 0
-
-    def feed(self, data: bytes) -> None:
-        self.total += len(data)
-        self.here += len(data)
-        room = KEPT_BYTES - len(self.head)
-        self.head += data[:room] if room > 0 else b""
-        self.tail = (self.tail + data)[-KEPT_BYTES:]
-
-    def text(self) -> str:
-        left_out = self.here - len(self.head) - len(self.tail)
-        if left_out > 0:
-            return f"{clean(self.head)}\n[... {left_out} bytes left out ...]\n{clean(self.tail)}"
-        rest = self.here - len(self.head)
-        return clean(self.head + (self.tail[-rest:] if rest else b""))
-
-
-def _with_text(outcome: Outcome, fixed: Fixed) -> Outcome:
-    statuses: dict[str, Status] = {
-        "exception": "exception",
-        "memory": "memory",
-        "syntax": "syntax",
-        "missing": "missing",
-        "not-callable": "not-callable",
-    }
-    return replace(
-        outcome,
-        status=statuses.get(fixed.status, outcome.status),
-        error=fixed.error,
-        traceback=fixed.traceback,
-        line=fixed.line,
-    )
-
-
-def _receive(channel: socket.socket) -> list[bytes]:
+def _receive(channel: socket.socket, ready: bool) -> tuple[list[bytes], list[int]]:
+    """Signs, and the descriptor that comes with the first; later ones are not ours."""
     try:
-        data = channel.recv(4096)
+        data, descriptors, _, _ = socket.recv_fds(channel, 4096, 1)
     except ConnectionError:
-        return []
-    return [bytes([byte]) for byte in data]
+        return [], []
+    if ready:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        descriptors = []
+    return [bytes([byte]) for byte in data], descriptors

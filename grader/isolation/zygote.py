@@ -1,10 +1,11 @@
 """The zygote: a clean process that imports torch, never computes, and forks all the others.
 
-Run by its path, `python -I -S -B zygote.py CONTROL JUDGE SCRATCH FOLDER...`: no site-packages, no
-environment, no current folder. CONTROL and JUDGE are inherited sockets: the session holds the other
-end of CONTROL, sends nothing, and closes it to end everything; JUDGE is handed to the judge, the
-first child. SCRATCH is a folder to be made, for the submissions' own ones; FOLDERs are where torch
-and numpy are installed. `grader` is not imported here: nothing of the judging side reaches a
+Run by its path, `python -I -S -B zygote.py CONTROL JUDGE POLICY SCRATCH FOLDER...`: no
+site-packages, no environment, no current folder. CONTROL and JUDGE are inherited sockets: the
+session holds the other end of CONTROL, sends nothing, and closes it to end everything; JUDGE is
+handed to the judge, the first child. POLICY is a pipe from which a `policy.Policy` comes while
+torch is imported. SCRATCH is a folder to be made, for the submissions' own ones; FOLDERs are where
+torch and numpy are installed. `grader` is not imported here: nothing of the judging side reaches a
 submission.
 
 It never computes because children of a process that has run a parallel operation or a backward
@@ -18,6 +19,7 @@ import contextlib
 import fcntl
 import gc
 import importlib.util
+import json
 import os
 import select
 import signal
@@ -34,6 +36,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PREFIX = "drill_zygote"
 KILLED = "the judge was killed by signal"  # the last line of the log, then the signal
 STRAYS_AGAIN = 20  # milliseconds until what would not die at once is killed again
+IN_PASSING = 0o711  # a submission's own user passes through it to its folder, and lists nothing
 SLOW_MODULES = ("torch._dynamo", "torch.nn.attention.flex_attention", "torch.optim")
 
 
@@ -63,6 +66,7 @@ class Zygote:
     def __init__(self, control: socket.socket, judge: socket.socket, scratch: str) -> None:
         self.control = control
         self.judge_socket = judge
+        self.policy: dict[str, Any] = {}
         self.scratch = scratch
         self.launches: socket.socket
         self.judge = 0
@@ -73,19 +77,21 @@ class Zygote:
         self.clear = load_by_path(f"{PREFIX}.clear", os.path.join(HERE, "clear.py"))
         self.host: Any = None
 
-    def prepare(self) -> None:
-        """Import what every child needs, without computing."""
+    def prepare(self, policy: int) -> None:
+        """Import what every child needs, without computing. `policy`: the pipe."""
         load_by_path("drill_child", os.path.join(HERE, "child", "__init__.py"))
         self.host = importlib.import_module("drill_child.host")
         importlib.import_module("drill_child.sandbox").prctl(36, 1)  # strays come to us
         importlib.import_module("drill_child.sandbox").prctl(4, 0)  # nobody attaches
+        with open(policy, "rb") as pipe:
+            self.policy = json.load(pipe)
         self.wake_write.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self.wake_write.fileno(), warn_on_full_buffer=False)
 
     def start_judge(self) -> None:
         """Fork the trusted child. It alone will import the packages of the judging side."""
-        os.mkdir(self.scratch, 0o700)
+        self.open_scratch()
         self.launches, far = socket.socketpair()
         parent = os.getpid()
         gc.freeze()  # a collection in a child would copy every page that it visits
@@ -104,7 +110,7 @@ class Zygote:
             sys.modules["drill_child.sandbox"].die_with_parent(parent)
             main = load_by_path("drill_judge", os.path.join(HERE, "judge_main.py"))
             root = os.path.dirname(os.path.dirname(HERE))
-            main.main(self.judge_socket, launches, self.scratch, root)
+            main.main(self.judge_socket, launches, self.scratch, root, self.policy)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
@@ -164,6 +170,7 @@ class Zygote:
                     message.a,
                     message.b,
                     self.messages.groups_of(message.c),
+                    self.policy,
                 )
             except BaseException:  # of the set-up alone: what a submission raises is an answer
                 sys.excepthook(*sys.exc_info())
@@ -185,10 +192,11 @@ class Zygote:
         with contextlib.suppress(FileNotFoundError):
             status = os.lstat(self.scratch)
             if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid():
-                os.chmod(self.scratch, 0o700)
+                os.chmod(self.scratch, IN_PASSING)
                 return
             self.clear.remove(self.scratch)
-        os.mkdir(self.scratch, 0o700)
+        os.mkdir(self.scratch)
+        os.chmod(self.scratch, IN_PASSING)
 
     def reap(self) -> bool:
         """Report each dead submission once its whole process group is gone. False: no judge."""
@@ -290,12 +298,13 @@ def _pidfd(pid: int) -> tuple[int, ...]:
 def main(arguments: list[str]) -> None:
     """See the module's description."""
     control, judge = (socket.socket(fileno=int(number)) for number in arguments[:2])
+    policy, scratch, *folders = arguments[2:]
     die_with_socket(control, True)
     if select.select([control], [], [], 0)[0]:
         return  # the session was gone before the kernel knew that we care
-    sys.path.extend(arguments[3:])
-    zygote = Zygote(control, judge, arguments[2])
-    zygote.prepare()
+    sys.path.extend(folders)
+    zygote = Zygote(control, judge, scratch)
+    zygote.prepare(int(policy))
     die_with_socket(control, False)
     try:
         zygote.start_judge()

@@ -52,6 +52,7 @@ class Checks:
             "limit": f"{self.question['seconds']:g}",
             "detail": detail,
             "size": size_text(detail.get("limit")),
+            "path": clean(str(detail.get("path", "")), 200),
             "operation": clean(str(detail.get("operation", detail.get("op", ""))), 100),
         }
 

@@ -270,8 +270,10 @@ def _traceback(trial: Trial) -> str:
 
 def _notes(trial: Trial) -> tuple[str, ...]:
     outcomes = [trial.loaded, *(a.outcome for a in trial.answers.values())]
-    told = (clean(str(o.detail["note"]), 300) for o in outcomes if "note" in o.detail)
-    return (*dict.fromkeys(told), *notes(trial.costs))
+    # A refusal that ended a call is its verdict.
+    survived = [what for o in outcomes if o.status != "denied" for what in o.denials]
+    told = [say("denied", note=what) for what in dict.fromkeys(survived)]
+    return (*told, *notes(trial.costs))
 
 
 def _printed(parts: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ STATUS: dict[str, Verdict] = {
     "died": "crashed",
     "memory": "memory_limit",
     "output": "output_limit",
+    "resource": "resource_limit",
     "forbidden": "forbidden",
     "denied": "denied",
     "protocol": "wrong_answer",
@@ -22,10 +23,8 @@ STATUS: dict[str, Verdict] = {
     "not-callable": "invalid",
 }
 
-ENDS = FATAL | {"forbidden", "denied"}
+ENDS = FATAL | {"forbidden", "denied", "resource"}
 """Statuses after which no further case is tried."""
-
-RESOURCES = ("processes", "files", "disk")
 
 PRECEDENCE: tuple[Verdict, ...] = (
     "grader_error",
@@ -47,8 +46,6 @@ came out wrong, then what cost too much."""
 
 def of_outcome(outcome: Outcome) -> Verdict:
     """The verdict on one call."""
-    if outcome.status == "died" and outcome.detail.get("limit") in RESOURCES:
-        return "resource_limit"
     return STATUS[outcome.status]
 
 

@@ -17,7 +17,8 @@ HERE = str(Path(__file__).parent)
 
 @functools.cache
 def warm_grader() -> Grader:
-    grader = Grader(handlers={"prove": "isolation_script:run"}, paths=[HERE])
+    """Without a sandbox, as one's own user: what lies beneath must hold by itself."""
+    grader = Grader(handlers={"prove": "isolation_script:run"}, paths=[HERE], highest=0)
     atexit.register(grader.close)
     return grader
 

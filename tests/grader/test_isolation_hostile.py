@@ -160,7 +160,7 @@ def test_no_descriptors_left_is_a_limit_on_files() -> None:
     )
     _, first, second = submit(source, call(X), call(X))
     assert first.status == "returned"
-    assert (second.status, second.detail) == ("died", {"limit": "files"})
+    assert (second.status, second.detail) == ("resource", {"limit": "files"})
 
 
 def test_every_codec_that_cannot_decode_is_a_syntax_error() -> None:

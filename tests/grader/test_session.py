@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from isolation_harness import HERE, X, call, gone_within, question, submit, warm_grader
 
-from grader.session import Grader, GraderFault, isolation
+from grader.session import Grader, GraderFault
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = b"def f(x): return x\n"
@@ -114,9 +115,9 @@ def test_an_interrupt_ends_every_process(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_missing_torch_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    import grader.session as session
+    from grader.isolation import folders
 
-    monkeypatch.setattr(session, "LIBRARIES", ())
+    monkeypatch.setattr(folders, "LIBRARIES", ())
     with Grader() as grader:
         report = grader.grade(question(), GOOD)
     assert report.verdict == "grader_error"
@@ -125,9 +126,15 @@ def test_a_missing_torch_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch
 
 
 def test_every_report_says_what_protects_and_what_does_not() -> None:
-    lines = isolation(10.0)
+    with Grader() as grader:
+        lines = grader.grade(question(), GOOD).isolation
     assert any("10 s, 4 GiB" in line for line in lines)
-    assert any("no file or network sandbox" in line for line in lines)
+    assert re.match(r"tier [123] of 3: ", lines[0])
+    assert any(line.startswith(("left: ", "no file or network sandbox")) for line in lines)
+    with Grader(highest=1) as grader:
+        lines = grader.grade(question(), GOOD).isolation
+    assert lines[0] == "tier 1 of 3: limits alone"
+    assert any("no file or network sandbox (asked for no sandbox)" in line for line in lines)
 
 
 def test_a_warm_submission_is_quick() -> None:
@@ -159,7 +166,7 @@ def test_a_warmed_zygote_has_the_lazy_modules_and_still_refuses_flex_attention()
 
 def test_a_closed_session_leaves_no_process_and_no_folder() -> None:
     source = b"import os\nprint(os.getcwd())\n"
-    with Grader({"prove": "isolation_script:run"}, [HERE]) as grader:
+    with Grader({"prove": "isolation_script:run"}, [HERE], highest=2) as grader:
         (loaded,) = grader.prove(question(), {"source": source}, [])["outcomes"]
         folder = Path(loaded["stdout"].strip()).parent
         assert folder.name.startswith("drill-")

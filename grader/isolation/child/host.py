@@ -34,14 +34,20 @@ class Host:
         self.spent: dict[int, torch.Tensor] = {}  # those to be used again
         self.given: list[values.Kept] = []  # what the call before returned, and its bytes
 
-    def serve(self) -> NoReturn:
+    def serve(self, listener: int | None) -> NoReturn:
         """Say that the process is set up, then answer until the judge shuts its end.
+
+        `listener` is for the judge: by it the judge answers the calls that the filter denies.
 
         What fails here was broken by the submission: an exit code says it, and no traceback.
         """
         code = wire.BROKEN
         try:
-            self.channel.sendall(wire.READY)
+            if listener is None:
+                self.channel.sendall(wire.READY)
+            else:
+                socket.send_fds(self.channel, [wire.READY], [listener])
+                os.close(listener)
             while True:
                 slab = self.receive()
                 self.answer(slab)
@@ -189,6 +195,7 @@ def run(
     memory_bytes: int,
     file_bytes: int,
     groups: list[str],
+    policy: dict[str, Any],
 ) -> NoReturn:
     """The life of a freshly forked child; it never returns."""
     sandbox.die_with_parent(parent)
@@ -198,9 +205,10 @@ def run(
     # Before standard error is the submission's: torch warns of every override.
     forbidden.install(groups, guard)
     sandbox.keep_only(channel, output)
-    sandbox.enter_scratch(scratch)
-    sandbox.limit(memory_bytes, file_bytes)
-    sandbox.give_up_privileges()
+    sandbox.enter_scratch(scratch, policy["uid"])
+    sandbox.limit(memory_bytes, file_bytes, policy["processes"])
+    sandbox.close_files(policy, scratch)
+    sandbox.become(policy["uid"])
     imports.close_our_files()
     torch.set_num_threads(1)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -209,7 +217,8 @@ def run(
         stream = open(descriptor, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    Host(socket.socket(fileno=sandbox.CHANNEL_FD)).serve()
+    host = Host(socket.socket(fileno=sandbox.CHANNEL_FD))
+    host.serve(sandbox.filter_calls(policy))
 
 
 def _flush(name: str) -> None:

@@ -1,10 +1,12 @@
-"""Limits of a submission's process: its own session, few descriptors, bounded memory and files.
+"""What shuts a submission in: few descriptors, bounded memory and files, a user without powers,
+the files that Landlock leaves open, the system calls that the filter lets through.
 
-Calls that only Linux has are left out elsewhere. No filter on files or network yet.
+Calls that only Linux has are left out elsewhere.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import ctypes
 import fcntl
@@ -12,9 +14,14 @@ import os
 import resource
 import signal
 import sys
+from typing import Any
+
+from . import landlock
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
-PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+PR_SET_KEEPCAPS, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 8, 36, 38
+SET_MODE_FILTER, FILTER_NEW_LISTENER = 1, 8  # of seccomp(2)
+INSTRUCTION_BYTES = 8
 OPEN_FILES = 256
 SPARE_BYTES = 64 << 20  # above the limit, for the report of a MemoryError
 CHANNEL_FD = 3
@@ -50,11 +57,14 @@ def keep_only(channel: int, output: int) -> None:
     os.closerange(CHANNEL_FD + 1, max(256, resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
 
 
-def limit(memory_bytes: int, file_bytes: int) -> None:
+def limit(memory_bytes: int, file_bytes: int, processes: int) -> None:
     """Address space, the size of a file, open files, no core dump; no privileges to be gained.
 
-    Also first in the line where the whole machine is short of memory.
+    `processes` bounds those of the user, 0 not at all. Also first in the line where the whole
+    machine is short of memory.
     """
+    if processes:
+        resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
     for what, soft, hard in (
         (resource.RLIMIT_CORE, 0, 0),
         (resource.RLIMIT_FSIZE, file_bytes, file_bytes),
@@ -72,20 +82,61 @@ def limit(memory_bytes: int, file_bytes: int) -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def give_up_privileges() -> None:
-    """As root, keep none of its powers but to read: above all none over our own processes.
+def become(uid: int) -> None:
+    """As root, be the user `uid`, to whom nothing belongs (0: stay), and keep no power but to read:
+    above all none over our own processes.
 
-    Without this, root could read and write the memory of the judge, which is closed to anyone
-    else. Reading stays: torch may be installed in a folder that is closed to others.
+    Reading stays, within what Landlock leaves open: torch may be installed in a folder that is
+    closed to others.
     """
     if sys.platform != "linux":
         return
+    if uid:
+        prctl(PR_SET_KEEPCAPS, 1)
+        with contextlib.suppress(PermissionError):  # in a container root may lack the power
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
     libc = ctypes.CDLL(None)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     held = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 bits
     if libc.capget(header, held) == 0:
         kept = held[1] & (1 << CAP_DAC_READ_SEARCH)
         libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0))
+
+
+def close_files(policy: dict[str, Any], scratch: str) -> None:
+    """Leave open what the policy names, and the scratch folder. Raises OSError."""
+    if policy["landlock"]:
+        landlock.restrict(policy["readable"], policy["devices"], scratch, policy["landlock"])
+
+
+def filter_calls(policy: dict[str, Any]) -> int | None:
+    """Load the filter; a descriptor by which the judge answers, if it listens. Raises OSError.
+
+    The last step: afterwards this process can do no more than a submission.
+    """
+    code = base64.b64decode(policy["program"])
+    if not code:
+        return None
+    program = ctypes.create_string_buffer(code, len(code))
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+    described = Program(len(code) // INSTRUCTION_BYTES, ctypes.addressof(program))
+    flags = FILTER_NEW_LISTENER if policy["listens"] else 0
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    libc = ctypes.CDLL(None, use_errno=True)
+    result = libc.syscall(
+        ctypes.c_long(policy["load_call"]),
+        ctypes.c_uint(SET_MODE_FILTER),
+        ctypes.c_uint(flags),
+        ctypes.byref(described),
+    )
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "the seccomp filter cannot be loaded")
+    return int(result) if policy["listens"] else None
 
 
 def use_spare_memory() -> None:
@@ -109,8 +160,13 @@ def give_back_freed() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def enter_scratch(path: str) -> None:
-    """An own empty folder to work in, also for libraries that ask for HOME or TMPDIR."""
+def enter_scratch(path: str, uid: int) -> None:
+    """An own empty folder to work in, also for libraries that ask for HOME or TMPDIR.
+
+    For the user's name glibc would ask a daemon over a socket, which would be denied, and told.
+    """
     os.mkdir(path, 0o700)
+    if uid:
+        os.chown(path, uid, uid)
     os.chdir(path)
-    os.environ.update(HOME=path, TMPDIR=path)
+    os.environ.update(HOME=path, TMPDIR=path, USER="drill")

@@ -1,0 +1,63 @@
+"""What the layers of isolation cost: the same grades with and without, in pairs, in this run.
+
+Usage: python benchmarks/isolation.py [--pairs N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+
+from grader.session import Grader
+from questions import index
+
+HONEST = Path(__file__).resolve().parent.parent / "tests" / "honest"
+QUESTION = "causal-mha"
+BARS = {"warm": 10.0, "cold": 50.0}  # milliseconds that the layers may add
+
+
+def grade(grader: Grader, seed: int) -> float:
+    bank = index.load()
+    answer = sorted((HONEST / QUESTION).glob("*.py"))[0]
+    began = time.perf_counter()
+    report = grader.grade(
+        bank.questions[QUESTION], answer.read_bytes(), seed, answer.name, bank.mistakes
+    )
+    assert report.verdict == "passed", report.summary
+    return time.perf_counter() - began
+
+
+def cold(highest: int) -> float:
+    began = time.perf_counter()
+    with Grader(highest=highest) as grader:
+        grade(grader, 0)
+        return time.perf_counter() - began
+
+
+def tell(what: str, pairs: list[tuple[float, float]]) -> None:
+    """The median of the differences, pair by pair, and of the ratios."""
+    added = statistics.median(shut - plain for plain, shut in pairs) * 1000
+    ratio = statistics.median(shut / plain for plain, shut in pairs)
+    bar = BARS[what.split()[0]]
+    print(f"  {what:12} {added:+7.1f} ms   {ratio:.2f} x   (bar: {bar:.0f} ms)")
+
+
+def main() -> None:
+    """Print what tiers 3 and 2 add to a cold and to a warm grade."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=20)
+    pairs = parser.parse_args().pairs
+    for highest in (3, 2):
+        with Grader(highest=0) as plain, Grader(highest=highest) as shut:
+            grade(plain, 0), grade(shut, 0)
+            print(shut.policy.layers(10.0)[0])
+            warm = [(grade(plain, n), grade(shut, n)) for n in range(1, pairs + 1)]
+        colds = [(cold(0), cold(highest)) for _ in range(max(3, pairs // 4))]
+        tell("warm grade", warm)
+        tell("cold grade", colds)
+
+
+if __name__ == "__main__":
+    main()

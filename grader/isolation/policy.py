@@ -1,0 +1,139 @@
+"""How submissions are shut in: the tier that this machine allows, chosen once a session.
+
+    3  bubblewrap around all processes; Landlock, seccomp and limits on each submission
+    2  Landlock, seccomp and limits on each submission
+    1  limits and the judge's clock alone
+
+The session chooses, the zygote applies, every report names it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from grader.isolation import bubblewrap, folders, seccomp
+from grader.isolation.calls import Limits
+from grader.isolation.child import landlock
+
+NAMES = {
+    3: "bubblewrap, Landlock (ABI {abi}), seccomp and limits",
+    2: "Landlock (ABI {abi}), seccomp and limits",
+    1: "limits alone",
+}
+SCRATCH_BYTES = 64 << 20
+FIRST_UID = 0x70000000
+"""As root each session's submissions get a user that nothing else belongs to."""
+
+PROCESSES = 64
+"""Threads included, where the user is only ours."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """`lacking` says why the tier is not higher.
+
+    `landlock` is the ABI to be used, 0 for none; `program` the seccomp filter in base64,
+    `load_call` the system call that loads it, `listens` whether the judge is asked, `tried` what
+    each of its system calls tries; `uid` the user to become, 0 for none; `processes` how many
+    that user may have, threads included, 0 for no bound of ours.
+    """
+
+    tier: int
+    lacking: str = ""
+    landlock: int = 0
+    readable: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    program: str = ""
+    load_call: int = 0
+    listens: bool = False
+    tried: tuple[tuple[int, str], ...] = ()
+    uid: int = 0
+    processes: int = 0
+
+    def encode(self) -> bytes:
+        """For the zygote."""
+        return json.dumps(asdict(self)).encode()
+
+    def layers(self, seconds: float) -> tuple[str, ...]:
+        """What protects this machine while code of a question with this limit runs, and what does
+        not; a line that every report shows begins with "no "."""
+        limits = Limits(seconds=seconds)
+        known = (
+            f"tier {self.tier} of 3: {NAMES[self.tier].format(abi=self.landlock)}",
+            "separate process, without your environment variables; the reference stays in another",
+            f"limits: {seconds:g} s, {limits.memory_bytes >> 30} GiB of memory a process, "
+            f"{limits.output_bytes >> 20} MiB printed, files of {limits.file_bytes >> 20} MiB",
+        )
+        if self.tier > 1:
+            shut = (
+                "shut: the network, files but its own and those of Python and torch, other "
+                "processes and programs",
+                "left: a kernel shared with the code, which is not a virtual machine",
+            )
+            lower = (f"no bubblewrap ({self.lacking}): it can learn which files exist, not read "
+                     "them",) if self.tier == 2 else ()  # fmt: skip
+            return (*known, *shut, *lower)
+        root = ("drill runs as root: the code runs as another user, without root's powers",)
+        return (
+            *known,
+            f"no file or network sandbox ({self.lacking}): grade only code that you trust",
+            "so the code can read and change your files (the reference's source too, by other "
+            "means than Python's own), go online, start programs, and stop or kill your processes",
+            *(root if self.uid else ()),
+        )
+
+
+def outer(scratch: str, extra: Sequence[str], highest: int) -> tuple[list[str], str]:
+    """What to put before the zygote's command; if nothing, why. Tried, not guessed.
+
+    `scratch` is the folder for the submissions' own, `extra` more folders that the judge reads.
+    """
+    if sys.platform != "linux":
+        return [], "this system has neither Landlock nor seccomp"
+    if highest < 3:
+        return [], "asked for no bubblewrap"
+    try:
+        line = bubblewrap.command(bubblewrap.find(), folders.mounted(extra), scratch, SCRATCH_BYTES)
+        bubblewrap.check(line)
+    except bubblewrap.Unavailable as error:
+        return [], str(error)
+    return line, ""
+
+
+def inner(lacking: str, highest: int = 3, abi: int | None = None) -> Policy:
+    """The strictest policy that works here, behind what `outer` found.
+
+    Tests ask for a lower tier by `highest` (0: not even a user of its own), and for an older
+    Landlock by `abi`.
+    """
+    root = highest > 0 and hasattr(os, "geteuid") and os.geteuid() == 0
+    uid = FIRST_UID + os.getpid() if root else 0
+    processes = PROCESSES if root or not lacking else 0  # of one user, who must be ours alone
+    open_policy = Policy(1, lacking, uid=uid, processes=processes)
+    if sys.platform != "linux":
+        return open_policy
+    if highest < 2:
+        return replace(open_policy, lacking="asked for no sandbox")
+    version = min(landlock.abi(), abi or landlock.abi())
+    if not version:
+        return replace(open_policy, lacking="this kernel has no Landlock (Linux 5.13 has)")
+    try:
+        filter_ = seccomp.program()
+    except seccomp.Unavailable as error:
+        return replace(open_policy, lacking=str(error))
+    return replace(
+        open_policy,
+        tier=2 if lacking else 3,
+        landlock=version,
+        readable=tuple(folders.readable()),
+        devices=folders.DEVICES,
+        program=base64.b64encode(filter_.code).decode(),
+        load_call=filter_.load_call,
+        listens=filter_.listens,
+        tried=tuple(filter_.tried.items()),
+    )

@@ -1,0 +1,228 @@
+"""The system calls that a submission may not make, as a program that the kernel runs.
+
+Most are handed to the judge, which refuses them and knows from outside what was tried
+(`grader.isolation.denials`); where the kernel cannot do that they fail at once, unnamed.
+`clone3` answers "not implemented", so that the C library falls back to `clone`, whose flags can be
+seen: threads pass, processes do not.
+"""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+DENIED: dict[str, tuple[str, ...]] = {
+    "network": ("socket", "connect", "bind", "listen", "accept", "accept4"),
+    "program": ("execve", "execveat"),
+    "process": ("fork", "vfork"),
+    "signal": ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"),
+    "other-process": (
+        "ptrace",
+        "process_vm_readv",
+        "process_vm_writev",
+        "process_madvise",
+        "process_mrelease",
+        "pidfd_open",
+        "pidfd_getfd",
+        "pidfd_send_signal",
+        "kcmp",
+        "setpgid",
+        "setpriority",
+        "ioprio_set",
+        "sched_setaffinity",
+        "sched_setattr",
+        "sched_setparam",
+        "sched_setscheduler",
+    ),
+    "file-attributes": (
+        "truncate",
+        "truncate64",
+        "chmod",
+        "fchmod",
+        "fchmodat",
+        "fchmodat2",
+        "chown",
+        "chown32",
+        "fchown",
+        "fchown32",
+        "fchownat",
+        "lchown",
+        "lchown32",
+        "utime",
+        "utimes",
+        "utimensat",
+        "utimensat_time64",
+        "futimesat",
+        "setxattr",
+        "setxattrat",
+        "lsetxattr",
+        "fsetxattr",
+        "removexattr",
+        "removexattrat",
+        "lremovexattr",
+        "fremovexattr",
+        "mknod",
+        "mknodat",
+        "file_setattr",
+    ),
+    "shared-memory": (
+        "memfd_create",
+        "memfd_secret",
+        "shmget",
+        "shmat",
+        "shmctl",
+        "semget",
+        "semop",
+        "semtimedop",
+        "semctl",
+        "msgget",
+        "msgsnd",
+        "msgrcv",
+        "msgctl",
+        "mq_open",
+        "mq_unlink",
+    ),
+    "system": (
+        "unshare",
+        "setns",
+        "mount",
+        "mount_setattr",
+        "move_mount",
+        "open_tree",
+        "open_tree_attr",
+        "fsopen",
+        "fsconfig",
+        "fsmount",
+        "fspick",
+        "umount",
+        "umount2",
+        "pivot_root",
+        "chroot",
+        "open_by_handle_at",
+        "name_to_handle_at",
+        "io_uring_setup",
+        "io_uring_enter",
+        "io_uring_register",
+        "bpf",
+        "perf_event_open",
+        "userfaultfd",
+        "fanotify_init",
+        "keyctl",
+        "add_key",
+        "request_key",
+        "personality",
+        "setuid",
+        "setuid32",
+        "setgid",
+        "setgid32",
+        "setreuid",
+        "setregid",
+        "setresuid",
+        "setresgid",
+        "setgroups",
+        "setfsuid",
+        "setfsgid",
+        "capset",
+        "seccomp",
+        "vhangup",
+        "acct",
+        "quotactl",
+        "quotactl_fd",
+        "swapon",
+        "swapoff",
+        "reboot",
+        "kexec_load",
+        "kexec_file_load",
+        "init_module",
+        "finit_module",
+        "delete_module",
+        "iopl",
+        "ioperm",
+        "modify_ldt",
+        "lookup_dcookie",
+        "syslog",
+        "settimeofday",
+        "clock_settime",
+        "clock_settime64",
+        "clock_adjtime",
+        "adjtimex",
+        "sethostname",
+        "setdomainname",
+    ),
+}
+"""What was tried -> the system calls that try it. Names that a system does not have are skipped."""
+
+CLONE_THREAD = 0x00010000
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+PR_SET_PDEATHSIG = 1
+# By these the kernel sends a signal to any process of the user when a descriptor is ready.
+SIGNALLED = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+SIGNALLED_BY_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
+DATAGRAMS = (2, 3)  # kinds of a pair that can be sent to any address, without `connect`
+NOTIFY_API = 5  # of libseccomp
+
+
+class Unavailable(Exception):
+    """Why there is no filter: one sentence without a full stop."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """`code` is the program, loaded by the system call `load_call`; `tried` says what each number
+    that it denies tries; `listens`: whether it asks a listener."""
+
+    code: bytes
+    load_call: int
+    tried: dict[int, str]
+    listens: bool
+
+
+def _low(library: Any, argument: int, value: int, mask: int = 0xFFFFFFFF) -> Any:
+    """A condition on the bits that the kernel looks at: it ignores those above."""
+    return library.Arg(argument, library.MASKED_EQ, mask, value)
+
+
+def program() -> Filter:
+    """The filter for this machine. Raises Unavailable."""
+    try:
+        import pyseccomp
+    except (ImportError, RuntimeError, OSError):
+        raise Unavailable("libseccomp2 or pyseccomp is not installed") from None
+    listens = hasattr(pyseccomp, "get_api") and pyseccomp.get_api() >= NOTIFY_API
+    refuse = pyseccomp.NOTIFY if listens else pyseccomp.ERRNO(errno.EPERM)
+    conditional = (
+        ("clone", "process", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0)),
+        ("prlimit64", "other-process", pyseccomp.Arg(0, pyseccomp.NE, 0)),
+        ("prctl", "system", _low(pyseccomp, 0, PR_SET_PDEATHSIG)),
+        ("ioctl", "terminal", _low(pyseccomp, 1, TIOCSTI)),
+        ("ioctl", "terminal", _low(pyseccomp, 1, TIOCLINUX)),
+        *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in SIGNALLED),
+        *(("socketpair", "network", _low(pyseccomp, 1, kind, 0xF)) for kind in DATAGRAMS),
+    )
+    tried: dict[int, str] = {}
+
+    def deny(name: str, what: str, *condition: object) -> None:
+        number = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)
+        if number >= 0:
+            rules.add_rule(refuse, number, *condition)
+            tried[number] = what
+
+    try:
+        rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+        for what, names in DENIED.items():
+            for name in names:
+                deny(name, what)
+        for name, what, condition in conditional:
+            deny(name, what, condition)
+        for request in SIGNALLED_BY_IOCTL:  # unnamed: by its number it would be the terminal's
+            rules.add_rule(pyseccomp.ERRNO(errno.EPERM), "ioctl", _low(pyseccomp, 1, request))
+        rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
+        load_call = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, "seccomp")
+        with tempfile.TemporaryFile() as file:
+            rules.export_bpf(file)
+            file.seek(0)
+            return Filter(file.read(), load_call, tried, listens)
+    except OSError as error:
+        raise Unavailable(f"libseccomp cannot write the filter ({error})") from None

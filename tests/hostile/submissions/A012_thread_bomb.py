@@ -1,0 +1,7 @@
+# A012 resource_limit: threads without end
+# says: threads
+import threading
+
+stop = threading.Event()
+while True:
+    threading.Thread(target=stop.wait, daemon=True).start()

@@ -1,0 +1,5 @@
+# A030 crashed: abort() while it loads
+# says: signal 6
+import os
+
+os.abort()

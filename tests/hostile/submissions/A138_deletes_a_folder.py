@@ -1,0 +1,4 @@
+# A138 denied: removes a whole folder
+import shutil
+
+shutil.rmtree("{folder}")

@@ -1,0 +1,3 @@
+# A143 denied: writes into the grader
+# says: open
+open("{source}", "a").write("# changed")

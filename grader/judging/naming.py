@@ -257,6 +257,9 @@ class Evidence:
 
 
 def _largest(value: Tensor) -> float:
+    """Of the finite entries, in size; 0 where nothing is rounded."""
+    if not value.is_floating_point():
+        return 0.0
     size = value.abs()
     return float(size[size.isfinite()].max()) if bool(size.isfinite().any()) else 0.0
 

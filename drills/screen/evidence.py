@@ -84,7 +84,7 @@ def _started(code: Sequence[str], path: str) -> str:
     folder, _, name = path.rpartition("/")
     if name != f"{modules[0]}.py":
         return f" where your code is {modules[0]}.py"
-    return f" (cd {shlex.quote(folder or '/')}; python)" if "/" in path else ", started here"
+    return f" (cd {shlex.quote(safe(folder) or '/')}; python)" if "/" in path else ", started here"
 
 
 def labelled(label: str, text: Text, width: int) -> list[Text]:

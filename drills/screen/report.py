@@ -143,10 +143,10 @@ def _was_judged(report: Report) -> bool:
 
 
 def _file(outcome: Outcome) -> str:
-    """The file as the learner named it."""
+    """The file as the learner named it, with what is hidden in a name spelled out."""
     from shlex import quote
 
-    return f" {quote(outcome.path)}" if outcome.named and outcome.path else ""
+    return f" {quote(safe(outcome.path))}" if outcome.named and outcome.path else ""
 
 
 def beside(left: Text, right: Text, width: int) -> list[Text]:

@@ -84,7 +84,9 @@ def grade(
     if declared:
         found += cost_checks(checks, declared, trial.costs)
     if question["kind"] == "debug":
-        found += _bugs(question, finding, mistakes)
+        bugs = _bugs(question, finding, mistakes)
+        # A single case need not show every bug, and is not asked about those it does not.
+        found += [bug for bug in bugs if not (only_case and bug.verdict == "skipped")]
     verdict = of_run(check.verdict for check in found)
     if verdict == "wrong_answer" and finding.mended and all(finding.mended.values()):
         finding.facts.insert(0, Fact("bugs-gone", {"count": len(finding.mended)}))

@@ -171,6 +171,9 @@ COLUMNS = (
 )
 
 
+BARS = {"mistakes": 0.95, "wrong": 0.95, "pairs": 0.8}
+
+
 def row(id_: str, found: Tallies) -> str:
     cells = [id_]
     for kind, _ in COLUMNS:
@@ -224,6 +227,8 @@ def main() -> int:
     bad = sum(whole[kind].accepted for kind, _ in COLUMNS if kind != "honest")
     bad += sum(tally.misnamed for tally in whole.values())
     bad += whole["honest"].given - whole["honest"].accepted
+    if not options.question:  # of the whole bank so many are to be named
+        bad += sum(whole[kind].named < share * whole[kind].given for kind, share in BARS.items())
     return 1 if bad else 0
 
 

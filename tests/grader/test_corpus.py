@@ -42,8 +42,8 @@ def grade(grader: Grader, question: str, file: Path, seed: int) -> Report:
 def honest_over(grader: Grader, question: str, seeds: range) -> None:
     files = sorted((TESTS / "honest" / question).glob("*.py"))
     assert len(files) >= 3, f"{question} has too few right answers"
-    for file in files:
-        for seed in seeds:
+    for seed in seeds:  # the judge remembers what it knows of the last one
+        for file in files:
             report = grade(grader, question, file, seed)
             assert report.verdict == "passed", (file.name, seed, report.summary, report.checks)
             assert report.score == 1.0
@@ -74,14 +74,14 @@ def test_every_wrong_file_is_rejected_and_never_given_another_name(
         assert names in ([], [file.stem]), (file.name, names)
         named += bool(names)
     # A file may read a mistake another way than its model does; then silence is right.
-    assert named >= len(files) * 0.65, f"{named} of {len(files)} named"
+    assert named >= len(files) * 0.95, f"{named} of {len(files)} named"
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("question", WRONG)
 def test_every_wrong_file_is_rejected_over_many_seeds(grader: Grader, question: str) -> None:
-    for file in sorted((TESTS / "wrong" / question).glob("*.py")):
-        for seed in range(20):
+    for seed in range(20):
+        for file in sorted((TESTS / "wrong" / question).glob("*.py")):
             report = grade(grader, question, file, seed)
             assert report.verdict in REJECTED, (file.name, seed, report.verdict)
             assert [m.id for m in report.mistakes] in ([], [file.stem]), (file.name, seed)
@@ -111,6 +111,6 @@ def test_every_pair_of_mistakes_is_rejected_and_most_are_named_in_full(grader: G
 @pytest.mark.proof
 @pytest.mark.parametrize("question", PAIRED)
 def test_every_pair_of_mistakes_is_rejected_over_many_seeds(grader: Grader, question: str) -> None:
-    for file in (p for p in PAIRS if p.parent.name == question):
-        for seed in range(20):
+    for seed in range(20):
+        for file in (p for p in PAIRS if p.parent.name == question):
             names_of_pair(grader, file, seed)

@@ -113,9 +113,9 @@ def _mistakes(root: Path) -> dict[str, dict[str, str]]:
     from questions.loader import load_mistakes
 
     for folder in (root, root.parent, root.parent.parent):
-        if (folder / "mistakes.yaml").is_file():
-            return load_mistakes(folder / "mistakes.yaml")
-    return load_mistakes(default_bank() / "mistakes.yaml")
+        if (folder / "mistakes").is_dir():
+            return load_mistakes(folder)
+    return load_mistakes(default_bank())
 
 
 def print_proofs(proofs: list[dict[str, Any]]) -> None:

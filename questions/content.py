@@ -54,7 +54,7 @@ def _one(path: Path) -> tuple[list[Finding], list[Entry]]:
     except BankError as error:
         return error.findings, []
     root = path.absolute().parent.parent
-    if not (root / MISTAKES).is_file():
+    if not (root / MISTAKES).is_dir():
         return [], [entry]
     here = path.resolve()
     findings = [f for f in read_bank(root).findings if Path(f.path).resolve() == here]

@@ -54,7 +54,7 @@ def _stamps(root: str) -> list[str]:
     """Name, size and time of change of each file that the index is made from."""
     code = [os.path.join(_HERE, name) for name in ("loader.py", "document.py", "findings.py")]
     code += [e.path for e in os.scandir(os.path.join(_HERE, "schema")) if e.name.endswith(".py")]
-    bank = [os.path.join(root, "mistakes.yaml")]
+    bank: list[str] = []
     for folder in os.scandir(root):
         if folder.is_dir() and not folder.name.startswith("."):
             bank += [e.path for e in os.scandir(folder.path) if e.name.endswith(".yaml")]

@@ -21,7 +21,7 @@ from questions.schema.common import Line, Prose, Strict
 __all__ = ["BankError", "Finding", "json_schema", "load_bank", "load_file", "load_mistakes"]
 
 DEFAULT_ROOT = Path(__file__).parent
-MISTAKES = "mistakes.yaml"
+MISTAKES = "mistakes"
 SCHEMA_ID = "urn:attention-drill:question:1"
 
 
@@ -87,9 +87,33 @@ def load_file(path: Path | str) -> Any:
     return load_entry(Path(path)).question
 
 
-def load_mistakes(path: Path | str) -> dict[str, dict[str, str]]:
-    """The texts of mistakes.yaml: id -> {title, explanation, hint}. Raises BankError."""
-    document = read(Path(path))
+def load_mistakes(root: Path | str) -> dict[str, dict[str, str]]:
+    """The texts below <root>/mistakes/, of all its files: id -> {title, explanation, hint}.
+
+    Raises BankError.
+    """
+    texts: dict[str, dict[str, str]] = {}
+    findings: list[Finding] = []
+    homes: dict[str, str] = {}
+    for path in yaml_files(Path(root) / MISTAKES):
+        try:
+            document = read(path)
+            found = _texts(document)
+        except BankError as error:
+            findings.extend(error.findings)
+            continue
+        for id_ in found.keys() & texts.keys():
+            message = f"`{id_}` stands in {homes[id_]} too: keep one"
+            findings.append(document.finding((id_,), message))
+        homes |= dict.fromkeys(found, str(path))
+        texts |= found
+    if findings:
+        raise BankError(findings)
+    return texts
+
+
+def _texts(document: Document) -> dict[str, dict[str, str]]:
+    """Those of one file. Raises BankError."""
     findings: list[Finding] = []
     texts = {}
     for key, value in document.data.items():
@@ -110,9 +134,15 @@ def load_mistakes(path: Path | str) -> dict[str, dict[str, str]]:
 
 
 def question_files(root: Path) -> list[Path]:
-    """<root>/<topic>/<id>.yaml, in order; hidden files are left out."""
-    files = root.glob("*/*.yaml")
-    return sorted(f for f in files if not f.name.startswith(".") and f.parent.name[0] != ".")
+    """<root>/<topic>/<id>.yaml, in order; hidden files and the texts of mistakes are left out."""
+    folders = [f for f in root.iterdir() if f.is_dir()]
+    topics = (f for f in folders if f.name != MISTAKES and not f.name.startswith("."))
+    return sorted(file for topic in topics for file in yaml_files(topic))
+
+
+def yaml_files(folder: Path) -> list[Path]:
+    """Those in `folder`, in order; hidden ones are left out."""
+    return sorted(file for file in folder.glob("*.yaml") if not file.name.startswith("."))
 
 
 def read_bank(root: Path) -> Bank:
@@ -143,19 +173,16 @@ def read_bank(root: Path) -> Bank:
 
 
 def _add_mistakes(bank: Bank, root: Path) -> None:
-    path = root / MISTAKES
     named = {id_: _mistakes_named(e) for id_, e in bank.entries.items()}
-    if not path.exists() and not any(named.values()):
-        return
     try:
-        bank.mistakes = load_mistakes(path)
+        bank.mistakes = load_mistakes(root)
     except BankError as error:
         bank.findings.extend(error.findings)
         return
     for id_, mistakes in named.items():
         for place, mistake in mistakes:
             if mistake not in bank.mistakes:
-                message = f"the mistake `{mistake}` has no text: add it to {MISTAKES}"
+                message = f"the mistake `{mistake}` has no text: add it below {MISTAKES}/"
                 bank.findings.append(bank.entries[id_].document.finding(place, message))
 
 

@@ -36,7 +36,8 @@ def drill(site: Path, home: Path, *words: str) -> subprocess.CompletedProcess[st
 
 
 def test_the_wheel_serves_the_whole_bank(unpacked: Path, tmp_path: Path) -> None:
-    shipped = {p.stem for p in (ROOT / "questions").glob("*/*.yaml")}
+    files = (ROOT / "questions").glob("*/*.yaml")
+    shipped = {file.stem for file in files if file.parent.name != "mistakes"}
     done = drill(unpacked, tmp_path, "list", "--json")
     assert done.returncode == 0, done.stderr
     listed = {q["id"] for q in json.loads(done.stdout)["questions"]}

@@ -128,7 +128,7 @@ def test_answers_that_are_not_text_or_far_too_long_are_refused(drill: Drill):
 def test_a_broken_bank_names_file_line_and_column(drill: Drill, tmp_path: Path):
     bank = tmp_path / "bank"
     (bank / "kv-cache").mkdir(parents=True)
-    shutil.copy(ROOT / "questions" / "mistakes.yaml", bank)
+    shutil.copytree(ROOT / "questions" / "mistakes", bank / "mistakes")
     text = (ROOT / "questions" / "kv-cache" / "kv-bytes-per-token.yaml").read_text()
     path = bank / "kv-cache" / "kv-bytes-per-token.yaml"
     path.write_text(text.replace("level: 1", "level: nine"))

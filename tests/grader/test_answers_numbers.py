@@ -24,7 +24,7 @@ COMPUTE = sorted(
     for path in ROOT.glob("*/*.yaml")
     if "\nkind: compute\n" in path.read_text(encoding="utf-8")
 )
-MISTAKES = loader.load_mistakes(ROOT / "mistakes.yaml")
+MISTAKES = loader.load_mistakes(ROOT)
 
 
 def question(id_: str) -> dict[str, Any]:

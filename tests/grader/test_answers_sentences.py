@@ -15,7 +15,7 @@ from grader.answers.reading import Unreadable
 from questions import loader
 
 ROOT = Path(loader.__file__).parent
-MISTAKES = loader.load_mistakes(ROOT / "mistakes.yaml")
+MISTAKES = loader.load_mistakes(ROOT)
 
 
 def question(id_: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ TEXTS = {
     "basics/mend.yaml": DEBUG,
     "basics/by-hand.yaml": TRACE,
     "basics/say-it.yaml": EXPLAIN,
-    "mistakes.yaml": MISTAKES + K_WITHOUT_V,
+    "mistakes/all.yaml": MISTAKES + K_WITHOUT_V,
 }
 
 
@@ -67,7 +67,7 @@ TEXTS = {
 def bank(put: Put) -> Path:
     for name, text in TEXTS.items():
         path = put(name, text)
-    return path.parent
+    return path.parent.parent
 
 
 def found(root: Path) -> list[str]:
@@ -187,7 +187,7 @@ def test_a_planted_bug_is_a_listed_mistake_with_a_text(bank: Path) -> None:
     path.write_text(path.read_text().replace("[{mistake: scale-none", "[{mistake: scale-twice"))
     assert found(bank) == [
         "mend.yaml:39:18: `scale-twice` is not among `mistakes`: add it there",
-        "mend.yaml:39:18: the mistake `scale-twice` has no text: add it to mistakes.yaml",
+        "mend.yaml:39:18: the mistake `scale-twice` has no text: add it below mistakes/",
     ]
 
 

@@ -28,7 +28,7 @@ def bank(put: Put) -> Path:
     put("basics/cache-size.yaml", COMPUTE)
     put("basics/which.yaml", choice("which", follows="cache-size"))
     put("axes/early.yaml", choice("early", topic="axes", level=2))
-    return put("mistakes.yaml", K_WITHOUT_V).parent
+    return put("mistakes/all.yaml", K_WITHOUT_V).parent.parent
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_any_change_of_the_bank_makes_the_cache_stale(bank: Path, cache: Path) -
     assert load(bank, cache).questions["early"]["title"] == "What axis?"
     path.unlink()
     assert "early" not in load(bank, cache).questions
-    texts = bank / "mistakes.yaml"
+    texts = bank / "mistakes/all.yaml"
     texts.write_text(texts.read_text().replace("Keys alone", "Only keys"))
     assert load(bank, cache).mistakes["k-without-v"]["title"] == "Only keys"
 

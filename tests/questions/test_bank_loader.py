@@ -225,17 +225,17 @@ def test_a_circle_in_follows_is_told_once(put: Put, follows: dict[str, str], cir
 def test_a_mistake_without_a_text_is_refused(put: Put) -> None:
     path = put("basics/cache-size.yaml", COMPUTE)
     root = path.parent.parent
-    put("mistakes.yaml", MISTAKES)
+    put("mistakes/all.yaml", MISTAKES)
     assert refused(root) == [
-        "25:12: the mistake `k-without-v` has no text: add it to mistakes.yaml"
+        "25:12: the mistake `k-without-v` has no text: add it below mistakes/"
     ]
-    put("mistakes.yaml", MISTAKES + K_WITHOUT_V)
+    put("mistakes/all.yaml", MISTAKES + K_WITHOUT_V)
     assert list(load_bank(root)) == ["cache-size"]
 
 
 def test_the_texts_of_mistakes_are_as_strict(put: Put) -> None:
     path = put("basics/cache-size.yaml", COMPUTE)
-    put("mistakes.yaml", MISTAKES.replace("title", "titel") + "k-without-v: x\n")
+    put("mistakes/all.yaml", MISTAKES.replace("title", "titel") + "k-without-v: x\n")
     assert refused(path.parent.parent) == [
         "2:3: `title` is missing: add it",
         "2:3: unknown key `titel`; did you mean `title`?",
@@ -246,8 +246,17 @@ def test_the_texts_of_mistakes_are_as_strict(put: Put) -> None:
 def test_a_bank_that_names_mistakes_needs_their_texts(put: Put) -> None:
     path = put("basics/cache-size.yaml", COMPUTE)
     assert refused(path.parent.parent) == [
-        "1:1: the file cannot be read: no such file or directory"
+        "25:12: the mistake `k-without-v` has no text: add it below mistakes/"
     ]
+
+
+def test_a_mistake_has_one_text(put: Put) -> None:
+    path = put("basics/cache-size.yaml", COMPUTE)
+    put("mistakes/a.yaml", K_WITHOUT_V)
+    put("mistakes/b.yaml", MISTAKES + K_WITHOUT_V)
+    (finding,) = refused(path.parent.parent)
+    assert "`k-without-v` stands in " in finding
+    assert finding.endswith("a.yaml too: keep one")
 
 
 def test_the_schema_is_plain_json_and_covers_every_kind() -> None:

@@ -31,7 +31,7 @@ costs:
 
 
 def findings(put: Put, old: str = "", new: str = "") -> list[str]:
-    put("mistakes.yaml", MISTAKES)
+    put("mistakes/all.yaml", MISTAKES)
     assert old in COSTS
     path = put("basics/scaled.yaml", CODE + COSTS.replace(old, new))
     return [found.message for found in check(path)]

@@ -130,7 +130,7 @@ def test_every_slip_has_a_case() -> None:
 def test_every_slip_has_a_text() -> None:
     from questions.loader import DEFAULT_ROOT
 
-    texts = load_mistakes(DEFAULT_ROOT / "mistakes.yaml")
+    texts = load_mistakes(DEFAULT_ROOT)
     assert {name.replace("_", "-") for name in FUNCTIONS} <= set(texts)
 
 

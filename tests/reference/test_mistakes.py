@@ -21,9 +21,8 @@ from mistake_cases import (
 )
 from torch import Tensor
 
-TEXTS = yaml.safe_load(
-    (Path(__file__).resolve().parents[2] / "questions" / "mistakes.yaml").read_text()
-)
+FILES = (Path(__file__).resolve().parents[2] / "questions" / "mistakes").glob("*.yaml")
+TEXTS = {id_: text for file in FILES for id_, text in yaml.safe_load(file.read_text()).items()}
 # (dtype, what counts as a difference): well above rounding, well below any mistake.
 PRECISIONS = ((torch.float64, 1e-4), (torch.bfloat16, 0.05))
 Results = list[tuple[float, list[Tensor] | None]]

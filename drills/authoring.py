@@ -159,7 +159,11 @@ def scaffold(bank: Path, question_id: str, kind: str, topic: str) -> Path:
             raise DrillError(
                 f'"{word}" is no name: use small letters, digits and single hyphens.', USAGE
             )
-    taken = sorted(bank.glob(f"*/{question_id}.yaml"))
+    from questions.loader import MISTAKES, question_files
+
+    if topic == MISTAKES:
+        raise DrillError(f'"{topic}" holds the texts of mistakes: choose another topic.', USAGE)
+    taken = [path for path in question_files(bank) if path.stem == question_id]
     if taken:
         raise DrillError(f"{question_id} is there already: {taken[0]}", USAGE)
     path = bank / topic / f"{question_id}.yaml"

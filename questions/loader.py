@@ -135,7 +135,7 @@ def _texts(document: Document) -> dict[str, dict[str, str]]:
 
 def question_files(root: Path) -> list[Path]:
     """<root>/<topic>/<id>.yaml, in order; hidden files and the texts of mistakes are left out."""
-    folders = [f for f in root.iterdir() if f.is_dir()]
+    folders = [f for f in root.iterdir() if f.is_dir()] if root.is_dir() else []
     topics = (f for f in folders if f.name != MISTAKES and not f.name.startswith("."))
     return sorted(file for topic in topics for file in yaml_files(topic))
 
@@ -148,7 +148,7 @@ def yaml_files(folder: Path) -> list[Path]:
 def read_bank(root: Path) -> Bank:
     """Everything under `root` that reads, with the findings of what does not."""
     bank = Bank()
-    files = question_files(root) if root.is_dir() else []
+    files = question_files(root)
     if not files:
         message = "no questions here: they are at <topic>/<id>.yaml below this folder"
         bank.findings.append(Finding(str(root), 1, 1, message))

@@ -226,9 +226,7 @@ def test_a_mistake_without_a_text_is_refused(put: Put) -> None:
     path = put("basics/cache-size.yaml", COMPUTE)
     root = path.parent.parent
     put("mistakes/all.yaml", MISTAKES)
-    assert refused(root) == [
-        "25:12: the mistake `k-without-v` has no text: add it below mistakes/"
-    ]
+    assert refused(root) == ["25:12: the mistake `k-without-v` has no text: add it below mistakes/"]
     put("mistakes/all.yaml", MISTAKES + K_WITHOUT_V)
     assert list(load_bank(root)) == ["cache-size"]
 

@@ -1,6 +1,6 @@
 """What the judge lets through, turns away and names, over every code question of the bank.
 
-Usage: python benchmarks/power.py [--seeds N] [--pairs N] [--jobs N] [--question ID ...]
+Usage: python benchmarks/power.py [--first N] [--seeds N] [--pairs N] [--jobs N] [--question ID ...]
 
 Simulated: every listed mistake of each question, and pairs of them, drawn afresh for each seed, as
 the implementation with switches makes them; answers that need no understanding (zeros, a constant,
@@ -204,6 +204,7 @@ def total(found: dict[str, Tallies]) -> Tallies:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--pairs", type=int, default=6, help="drawn for each question and seed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--question", action="append", help="only this one; may be repeated")
@@ -211,7 +212,8 @@ def main() -> int:
     bank = index.load()
     ids = [i for i, q in bank.questions.items() if q["kind"] in ("code", "debug")]
     ids = sorted(options.question or ids)
-    found = measure(ids, range(options.seeds), options.pairs, options.jobs)
+    seeds = range(options.first, options.first + options.seeds)
+    found = measure(ids, seeds, options.pairs, options.jobs)
     heads = ["question", *(head for _, head in COLUMNS), "accepted", "misnamed", "s a grade"]
     print("| " + " | ".join(heads) + " |")
     print("|---" * len(heads) + "|")

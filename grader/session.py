@@ -100,7 +100,7 @@ class Grader:
         ours = (control_far.fileno(), judge_far.fileno(), told)
         command = [*wrap, sys.executable, "-I", "-S", "-B", "-X", "utf8", str(ZYGOTE)]
         try:
-            with control_far, judge_far:
+            with control_far, judge_far, open(told, "rb", 0):  # theirs alone from now on
                 self._zygote = subprocess.Popen(
                     [*command, *map(str, ours), self._scratch, *folders.libraries()],
                     stdin=subprocess.DEVNULL,
@@ -121,7 +121,6 @@ class Grader:
             self.close()
             raise
         finally:
-            os.close(told)
             os.close(tell)
 
     def close(self) -> None:

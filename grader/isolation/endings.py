@@ -78,13 +78,12 @@ def refused(outcome: Outcome, scratch: str) -> Outcome:
     if not CLOSED.match(outcome.error):
         return outcome
     # The filter answers EPERM, Landlock EACCES: that call tells more than the path in its message.
-    by_filter = outcome.denials and "Error: [Errno 1]" in outcome.error
-    path = None if by_filter else PATH.search(outcome.error)
+    if outcome.denials and "Error: [Errno 1]" in outcome.error:
+        return replace(outcome, status="denied", detail={"tried": outcome.denials[-1]})
+    path = PATH.search(outcome.error)
     if path is not None and not path[1].startswith(os.path.join(scratch, "")):
         detail: dict[str, int | str | float | bool] = {"tried": "file", "path": path[1]}
         return replace(outcome, status="denied", detail=detail)
-    if outcome.denials:
-        return replace(outcome, status="denied", detail={"tried": outcome.denials[-1]})
     if outcome.error.startswith("PermissionError"):  # without a path: a semaphore, for instance
         return replace(outcome, status="denied", detail={"tried": "process"})
     return outcome

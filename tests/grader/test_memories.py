@@ -79,6 +79,31 @@ def decode_step(q, k_new, v_new, k_cache, v_cache):
     keys, values = k.repeat_interleave(share, 1), v.repeat_interleave(share, 1)
     return torch.softmax(q @ keys.mT / q.shape[-1] ** 0.5, -1) @ values, k, v
 """
+GOES_ON_IN_A_LAYER = """
+import torch
+HELD = {}
+def turned(x, at, base):
+    half = x.shape[-1] // 2
+    angle = at[:, None].double() * base ** (-torch.arange(half).double() / half)
+    a, b, c, s = x[..., :half].double(), x[..., half:].double(), angle.cos(), angle.sin()
+    return torch.cat([a * c - b * s, a * s + b * c], -1).to(x.dtype)
+def cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k_cache, v_cache, base=10000.0):
+    B, T, _ = x.shape
+    S = k_cache.shape[2]
+    if S and HELD and HELD["k"].shape == k_cache.shape and HELD["k"].dtype == x.dtype:
+        k_cache, v_cache = HELD["k"], HELD["v"]
+    sizes = ((w_q, n_heads), (w_k, n_kv_heads), (w_v, n_kv_heads))
+    q, k, v = ((x @ w.T).view(B, T, n, -1).transpose(1, 2) for w, n in sizes)
+    at = torch.arange(S, S + T)
+    k = torch.cat([k_cache, turned(k, at, base)], 2)
+    v = torch.cat([v_cache, v], 2)
+    HELD.update(k=k, v=v)
+    keys, values = (y.repeat_interleave(n_heads // n_kv_heads, 1) for y in (k, v))
+    scores = turned(q, at, base) @ keys.mT / q.shape[-1] ** 0.5
+    hidden = torch.ones(T, S + T, dtype=torch.bool).triu(S + 1)
+    mixed = torch.softmax(scores.masked_fill(hidden, -torch.inf), -1) @ values
+    return mixed.transpose(1, 2).reshape(B, T, -1) @ w_o.T, k, v
+"""
 BY_PAGES = """
 import torch
 GATHERED = {}
@@ -130,6 +155,7 @@ def test_the_memory_of_new_arguments_lies_where_that_of_the_old_did(grader: Grad
     ("id_", "source", "mend"),
     [
         ("kv-cache-decode", GOES_ON, ("HELD.update(k=k, v=v)", "pass")),
+        ("cached-attention", GOES_ON_IN_A_LAYER, ("HELD.update(k=k, v=v)", "pass")),
         ("paged-decode", BY_PAGES, ("if key not in GATHERED", "if True")),
     ],
 )

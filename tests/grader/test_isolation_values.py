@@ -264,3 +264,12 @@ def test_a_message_from_the_submission_is_capped() -> None:
     _, called = submit(source, call(X))
     assert called.error.startswith("ValueError: éé")
     assert len(called.error.encode()) <= 8200
+
+
+def test_what_is_drawn_is_the_same_in_every_process_and_another_at_every_call() -> None:
+    source = (
+        "import torch\nat_load = torch.rand(2, 3)\ndef f(x): return at_load + torch.rand(2, 3)\n"
+    )
+    (_, *once), (_, *again) = (submit(source, call(X), call(X)) for _ in range(2))
+    assert [called.outputs for called in once] == [called.outputs for called in again]
+    assert once[0].outputs != once[1].outputs

@@ -78,9 +78,6 @@ class Store:
 
         self._write(write)
 
-    def record_review(self, review: Review) -> None:
-        self._write(lambda connection: self._insert_review(connection, review, None))
-
     def record_event(self, event: Event, review: Review | None = None) -> None:
         """An event, and the review that it brings about (a solution seen, a problem given up)."""
         row = (

@@ -56,7 +56,7 @@ def test_facts_cannot_be_changed_or_deleted(store: Store, table: str, change: st
 
 def test_cards_are_rebuilt_the_same_after_they_were_lost(store: Store):
     fill(store)
-    store.record_review(review(AGAIN, at(days=4)))
+    store.record_event(event("gave-up", at(days=4)), review(AGAIN, at(days=4)))
     before = store.cards()
     store.close()
     connection = sqlite3.connect(store.path)

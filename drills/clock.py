@@ -11,6 +11,12 @@ def now() -> datetime:
     return datetime.now(timezone.utc)
 
 
+def latest_believed() -> datetime:
+    """What is dated later was recorded while a clock was wrong: a day covers those of several
+    machines, and more would put problems off for as long as the clock was ahead."""
+    return now() + timedelta(days=1)
+
+
 def to_text(moment: datetime) -> str:
     return moment.astimezone(timezone.utc).strftime(_FORM)
 

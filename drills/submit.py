@@ -65,6 +65,8 @@ def record(app: App, question: Question, report: Report, source: str) -> Outcome
     at = clock.now()
     sitting = app.sitting(question_id)
     seconds = (at - sitting.began).total_seconds() if sitting.began else None
+    if seconds is not None and seconds < 0:  # the clock was set back meanwhile
+        seconds = None
     rated = None
     if sitting.rated:
         pass

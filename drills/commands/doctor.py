@@ -139,6 +139,7 @@ def _database(app: App) -> dict[str, Any]:
         found["integrity"] = app.store.check()
         found["attempts"] = len(app.store.attempts())
         found["recording"] = app.store.recording
+        found["from_the_future"] = app.store.from_the_future()
     except DrillError as error:
         return {**found, "problem": str(error)}
     if found["integrity"] != "ok":
@@ -166,6 +167,8 @@ def _contents(database: dict[str, Any]) -> str:
         return "unusable, "
     count = database["attempts"]
     tries = f"{count} attempt" + ("" if count == 1 else "s")
+    if database["from_the_future"]:
+        tries += f", {database['from_the_future']} entries dated in the future and left out"
     return f"schema {database['schema']}, integrity {database['integrity']}, {tries}, "
 
 

@@ -15,6 +15,14 @@ from drills.options import json_option, pass_app
 def command(app: App, as_json: bool) -> int:
     """Show progress by topic, the days practised, and the mistakes made most often."""
     found = progress.measure(app)
+    future = app.store.from_the_future()
+    if future:
+        from drills.screen.console import say
+
+        say(
+            f"{future} entries are dated in the future and left out until then: "
+            "was this machine's clock wrong?"
+        )
     if as_json:
         from drills.screen.console import print_json
 

@@ -7,6 +7,7 @@ that everything but remembering works.
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from drills.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
 
 BUSY_SECONDS = 10.0
 NAME = "drill.db"
+_ROOM = 1 << 17  # bytes: less than SQLite wants for the files beside a database
 
 
 @dataclass
@@ -36,28 +38,39 @@ def is_corrupt(error: sqlite3.Error) -> bool:
     return "malformed" in text or "not a database" in text or "disk image" in text
 
 
+def why_unwritable(error: sqlite3.Error, path: Path) -> str:
+    """What keeps the sound database at `path` from being written, "" where nothing does."""
+    text = str(error)
+    refused = any(words in text for words in ("disk I/O", "readonly", "unable to open"))
+    # The files beside a database are mapped: what finds no room for them calls it otherwise.
+    if "full" in text or (refused and shutil.disk_usage(path.parent).free < _ROOM):
+        return f"the disk that holds {path} is full"
+    return f"{path} cannot be written ({text})" if refused else ""
+
+
 def open_database(folder: Path) -> Opened:
     """Open or make `folder`/drill.db. Raises DrillError (exit 4) where it must not be touched."""
     path = folder / NAME
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        return _in_memory(None, f"{folder} cannot be made ({error.strerror})")
+        return in_memory(None, f"{folder} cannot be made ({error.strerror})")
     if not os.access(folder, os.X_OK):
-        return _in_memory(path, f"{folder} cannot be entered")
+        return in_memory(path, f"{folder} cannot be entered")
     if path.is_dir():
-        return _in_memory(None, f"{path} is a folder")
+        return in_memory(None, f"{path} is a folder")
     writable = os.access(folder, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
     if not writable:
-        return _in_memory(path, f"{folder} is read-only")
+        return in_memory(path, f"{folder} is read-only")
     try:
         return Opened(_open_writable(path))
     except sqlite3.DatabaseError as error:
         if is_corrupt(error):
             moved = set_aside(path)
             return Opened(_open_writable(path), set_aside=moved)
-        if "readonly" in str(error) or "unable to open" in str(error):
-            return _in_memory(path, f"{path} cannot be written")
+        reason = why_unwritable(error, path)
+        if reason:
+            return in_memory(path, reason)
         raise
 
 
@@ -86,7 +99,8 @@ def _open_writable(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _in_memory(copy_of: Path | None, reason: str) -> Opened:
+def in_memory(copy_of: Path | None, reason: str) -> Opened:
+    """A database for the length of the command, with what can still be read of `copy_of`."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
     unread = False
     if copy_of is not None:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
 from drills import clock, schedule
 from drills.errors import UNUSABLE, DrillError
-from drills.store.database import NAME, Opened, is_corrupt, open_database, set_aside
+from drills.store.database import (
+    NAME,
+    Opened,
+    in_memory,
+    is_corrupt,
+    open_database,
+    set_aside,
+    why_unwritable,
+)
 from drills.store.rows import Attempt, Card, Event, Review
 from drills.store.schema import COLUMNS
 
@@ -41,7 +49,7 @@ class Store:
         if reason:
             raise DrillError(
                 f"drill {verb} needs to write, but {reason}: "
-                "make it writable, or point DRILL_HOME at a folder of yours.",
+                "mend that, or point DRILL_HOME at a folder of yours.",
                 UNUSABLE,
             )
 
@@ -126,6 +134,8 @@ class Store:
 
     # reading ------------------------------------------------------------------------------
 
+    # What is dated in the future (see clock.latest_believed) is kept, exported, and not read.
+
     def attempts(self, question: str | None = None) -> list[Attempt]:
         """In order of time; of all questions where none is named."""
         sql = "SELECT uuid, question, verdict, score, seed, at, seconds, hints_seen FROM attempts"
@@ -154,10 +164,18 @@ class Store:
         cards = {
             r[0]: Card(r[0], clock.from_text(r[1]), clock.from_text(r[2]), r[3], r[4]) for r in rows
         }
-        if {r[0] for r in self._read(_LIVE_QUESTIONS)} != set(cards):
+        believed = clock.latest_believed()
+        live = {r[0] for r in self._read(_LIVE_QUESTIONS, {"believed": clock.to_text(believed)})}
+        if live != set(cards) or any(card.last_review > believed for card in cards.values()):
             self.rebuild_cards()
             return self.cards()
         return cards
+
+    def from_the_future(self) -> int:
+        """How many attempts, reviews and events are not read because of their date."""
+        believed = clock.to_text(clock.latest_believed())
+        sql = " + ".join(f"(SELECT count(*) FROM {table} WHERE at > ?1)" for table in COLUMNS)
+        return int(self._read(f"SELECT {sql}", (believed,))[0][0])
 
     def last_mistake(self, question: str) -> str:
         """The title of the mistake named last for the question, or ""."""
@@ -228,19 +246,19 @@ class Store:
         return self._opened
 
     def _select(self, sql: str, question: str | None) -> list[sqlite3.Row]:
+        believed = clock.to_text(clock.latest_believed())
         if question is None:
-            return self._read(f"{sql} ORDER BY at, uuid")
-        return self._read(f"{sql} WHERE question = ? ORDER BY at, uuid", (question,))
+            return self._read(f"{sql} WHERE at <= ? ORDER BY at, uuid", (believed,))
+        sql += " WHERE question = ? AND at <= ? ORDER BY at, uuid"
+        return self._read(sql, (question, believed))
 
-    def _read(self, sql: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
-        values = tuple(values)
+    def _read(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> list[sqlite3.Row]:
         return self._surviving(lambda connection: connection.execute(sql, values).fetchall())
 
     def _write(self, write: Callable[[sqlite3.Connection], None]) -> None:
         opened = self._open()
-        if opened.unrecorded and not self._warned:
-            self._warned = True
-            self._say(f"Nothing is being remembered: {opened.unrecorded}.")
+        if opened.unrecorded:
+            self._warn(opened.unrecorded)
 
         def run(connection: sqlite3.Connection) -> None:
             connection.execute("BEGIN IMMEDIATE")
@@ -254,14 +272,27 @@ class Store:
 
         self._surviving(run)
 
+    def _warn(self, unrecorded: str) -> None:
+        if not self._warned:
+            self._warned = True
+            self._say(f"Nothing is being remembered: {unrecorded}.")
+
     def _surviving(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `action`; where the file proves damaged, set it aside and run it on a fresh one."""
+        """Run `action`; where the file proves damaged, set it aside and run it on a fresh one, and
+        where the disk has no room for it, on a copy in memory."""
         try:
             return action(self._open().connection)
         except sqlite3.DatabaseError as error:
-            if not is_corrupt(error) or self._open().unrecorded:
+            if self._open().unrecorded:
+                raise _unusable(self.path, error) from error
+            unwritable = why_unwritable(error, self.path)
+            if not unwritable and not is_corrupt(error):
                 raise _unusable(self.path, error) from error
             self.close()
+            if unwritable:
+                self._opened = in_memory(self.path, unwritable)
+                self._warn(unwritable)
+                return action(self._opened.connection)
             moved = set_aside(self.path)
             self._say(
                 f"The database was damaged: it is kept as {moved}, and a fresh one was begun."
@@ -271,6 +302,10 @@ class Store:
     def _insert_review(
         self, connection: sqlite3.Connection, review: Review, attempt: str | None
     ) -> None:
+        """Unless this sitting has one: another drill may have recorded it a moment ago."""
+        last = self._live_reviews(connection, review.question)[-1:]
+        if any(abs(review.at - before.at) < schedule.ONE_SITTING for before in last):
+            return
         row = (
             review.uuid,
             review.question,
@@ -282,12 +317,17 @@ class Store:
         _insert(connection, "reviews", row)
         self._rebuild_card(connection, review.question)
 
+    def _live_reviews(self, connection: sqlite3.Connection, question: str) -> list[Review]:
+        believed = clock.to_text(clock.latest_believed())
+        names = {"question": question, "believed": believed}
+        rows = connection.execute(_LIVE_REVIEWS, names).fetchall()
+        return [Review(r[0], r[1], clock.from_text(r[2]), r[3], r[4]) for r in rows]
+
     def _rebuild_card(self, connection: sqlite3.Connection, question: str) -> None:
         connection.execute("DELETE FROM cards WHERE question = ?", (question,))
-        rows = connection.execute(_LIVE_REVIEWS, (question, question)).fetchall()
-        if not rows:
+        reviews = self._live_reviews(connection, question)
+        if not reviews:
             return
-        reviews = [Review(r[0], r[1], clock.from_text(r[2]), r[3], r[4]) for r in rows]
         card, fsrs_form = schedule.replay(question, reviews)
         connection.execute(
             "INSERT INTO cards VALUES (?, ?, ?, ?, ?, ?)",
@@ -304,13 +344,14 @@ class Store:
 
 # Reviews before the last reset belong to a schedule that was given up.
 _LIVE_REVIEWS = (
-    "SELECT uuid, question, at, rating, reason FROM reviews WHERE question = ? AND at > "
-    "coalesce((SELECT max(at) FROM events WHERE question = ? AND name = 'reset'), '') "
-    "ORDER BY at, uuid"
+    "SELECT uuid, question, at, rating, reason FROM reviews "
+    "WHERE question = :question AND at <= :believed AND at > coalesce((SELECT max(at) FROM events "
+    "WHERE question = :question AND at <= :believed AND name = 'reset'), '') ORDER BY at, uuid"
 )
 _LIVE_QUESTIONS = (
-    "SELECT DISTINCT question FROM reviews AS r WHERE at > coalesce("
-    "(SELECT max(at) FROM events WHERE question = r.question AND name = 'reset'), '')"
+    "SELECT DISTINCT question FROM reviews AS r "
+    "WHERE at <= :believed AND at > coalesce((SELECT max(at) FROM events "
+    "WHERE question = r.question AND at <= :believed AND name = 'reset'), '')"
 )
 
 
@@ -329,6 +370,4 @@ def _unusable(path: Path, error: sqlite3.Error) -> DrillError:
         return DrillError(
             f"{path} is in use by another drill: wait for it to finish, then try again.", UNUSABLE
         )
-    if "full" in text:
-        return DrillError(f"The disk that holds {path} is full: make room and try again.", UNUSABLE)
     return DrillError(f"{path} cannot be used ({text}).", UNUSABLE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
@@ -24,7 +23,13 @@ CODE_KINDS = ("code", "debug", "kernel")
 
 
 class App:
-    """Made once a command; nothing is read or opened before it is asked for."""
+    """Made once a command; nothing is read or opened before it is asked for.
+
+    `bank` is the folder of another bank than the one that comes with drill, None for that one.
+    """
+
+    def __init__(self, bank: Path | None = None) -> None:
+        self.bank = bank
 
     @cached_property
     def store(self) -> Store:
@@ -36,22 +41,21 @@ class App:
             self.store.close()
 
     @cached_property
-    def bank(self) -> Path | None:
-        """Another bank than the one that comes with drill, for authors: DRILL_BANK."""
-        chosen = os.environ.get("DRILL_BANK")
-        return Path(chosen).expanduser() if chosen else None
-
-    @cached_property
     def index(self) -> Index:
-        """Raises DrillError (exit 4) with every finding where the bank is broken."""
+        """Raises DrillError: exit 4 with every finding where the bank is broken, exit 2 where it
+        is another one and nobody said that it may be used."""
         from questions import index
 
-        if self.bank is not None and not self.bank.is_dir():
-            raise DrillError(f"DRILL_BANK names {self.bank}, which is not a folder.", UNUSABLE)
+        if self.bank is not None:
+            from drills import authoring, trust
+
+            if not self.bank.is_dir():
+                raise DrillError(f"There is no folder {self.bank} to take a bank from.", UNUSABLE)
+            trust.require(self.bank, authoring.default_bank())
         try:
             return index.load(self.bank, home.cache_dir())
         except index.BankError as error:
-            raise DrillError(_broken_bank(error.findings), UNUSABLE) from error
+            raise DrillError(_broken_bank(error.findings, self.bank), UNUSABLE) from error
 
     def question(self, question_id: str) -> Question:
         """Raises DrillError (exit 2) with suggestions where there is no such question."""
@@ -92,15 +96,14 @@ class App:
         self.store.record_event(event, None if rated is None else review(question_id, at, rated))
 
 
-def _broken_bank(findings: Sequence[object]) -> str:
+def _broken_bank(findings: Sequence[object], bank: Path | None) -> str:
     lines = [str(finding) for finding in findings[:_FINDINGS_SHOWN]]
     if len(findings) > _FINDINGS_SHOWN:
         lines.append(f"… and {len(findings) - _FINDINGS_SHOWN} more")
-    lines.append("The bank cannot be used until this is mended: drill bank check --quick")
-    if os.environ.get("DRILL_BANK"):
-        lines.append(
-            "Without DRILL_BANK in the environment, drill uses the bank that it came with."
-        )
+    path = "" if bank is None else f" {bank}"
+    lines.append(f"The bank cannot be used until this is mended: drill bank check --quick{path}")
+    if bank is not None:
+        lines.append("Without --bank and DRILL_BANK, drill uses the bank that it came with.")
     return "\n".join(lines)
 
 

@@ -112,10 +112,8 @@ def _mistakes(root: Path) -> dict[str, dict[str, str]]:
     """The texts of the mistakes: the bank's own, for a file those of the bank it lies in."""
     from questions.loader import load_mistakes
 
-    for folder in (root, root.parent, root.parent.parent):
-        if (folder / "mistakes").is_dir():
-            return load_mistakes(folder)
-    return load_mistakes(default_bank())
+    own = root if root.is_dir() else root.absolute().parent.parent
+    return load_mistakes(default_bank()) | load_mistakes(own)
 
 
 def print_proofs(proofs: list[dict[str, Any]]) -> None:

@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -32,7 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "skip": ("skip", "put a problem off until tomorrow"),
     "reset": ("reset", "a fresh start for a problem; past attempts stay"),
     "stats": ("stats", "progress"),
-    "bank": ("bank", "for authors: check, schema, new"),
+    "bank": ("bank", "banks of problems: check, trust, schema, new"),
     "doctor": ("doctor", "versions, isolation, database, bank"),
     "export": ("export", "all progress as JSON"),
     "import": ("import_", "progress from an export, merged in"),
@@ -61,11 +62,12 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write("Usage: drill COMMAND [OPTIONS] [ARGUMENTS]\n\n")
+        formatter.write("Usage: drill [--bank DIR] COMMAND [OPTIONS] [ARGUMENTS]\n\n")
         formatter.write("Practice for interviews on attention and LLM inference.\n\n")
         for verb, (_, about) in VERBS.items():
             formatter.write(f"  {verb:<10}{about}\n")
-        formatter.write("\nDRILL_HOME moves all state. drill COMMAND --help says more.\n")
+        formatter.write("\n--bank DIR, or DRILL_BANK: another bank; drill bank trust DIR first.\n")
+        formatter.write("DRILL_HOME moves all state. drill COMMAND --help says more.\n")
         formatter.write("Begin with:  drill next\n")
 
 
@@ -97,15 +99,16 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True)
+@click.option("--bank", metavar="DIR", envvar="DRILL_BANK")
 @click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli(ctx: click.Context, bank: str | None) -> None:
     """Practice for interviews on attention and LLM inference."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
         return
     from drills.app import App
 
-    app = App()
+    app = App(Path(bank).expanduser() if bank else None)
     ctx.obj = app
     ctx.call_on_close(app.close)
 

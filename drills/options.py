@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -42,12 +43,18 @@ seed_option = click.option(
 kind_option = click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
 
 
-def complete_ids(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+def _completing(ctx: click.Context) -> App:
+    """An App for the bank that the line names: while it is typed no command has made one."""
+    bank = ctx.find_root().params.get("bank")
+    return App(Path(bank).expanduser() if bank else None)
+
+
+def complete_ids(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
     """Question ids that begin with what was typed, with their titles."""
     from click.shell_completion import CompletionItem
 
     try:
-        index = App().index
+        index = _completing(ctx).index
     except Exception:
         return []  # a broken bank is no reason to garble the learner's command line
     return [
@@ -58,13 +65,13 @@ def complete_ids(_ctx: click.Context, _param: click.Parameter, typed: str) -> li
 
 
 def complete_topics(
-    _ctx: click.Context, _param: click.Parameter, typed: str
+    ctx: click.Context, _param: click.Parameter, typed: str
 ) -> list[CompletionItem]:
     """Topics that begin with what was typed."""
     from click.shell_completion import CompletionItem
 
     try:
-        questions = App().index.questions.values()
+        questions = _completing(ctx).index.questions.values()
     except Exception:
         return []
     topics = sorted({str(question["topic"]) for question in questions})

@@ -55,9 +55,10 @@ def _stamps(root: str) -> list[str]:
     code = [os.path.join(_HERE, name) for name in ("loader.py", "document.py", "findings.py")]
     code += [e.path for e in os.scandir(os.path.join(_HERE, "schema")) if e.name.endswith(".py")]
     bank: list[str] = []
-    for folder in os.scandir(root):
-        if folder.is_dir() and not folder.name.startswith("."):
-            bank += [e.path for e in os.scandir(folder.path) if e.name.endswith(".yaml")]
+    folders = {e.path for e in os.scandir(root) if e.is_dir() and not e.name.startswith(".")}
+    folders.add(os.path.join(_HERE, "mistakes"))  # of which any bank may use the texts
+    for folder in folders:
+        bank += [e.path for e in os.scandir(folder) if e.name.endswith(".yaml")]
     stamps = []
     for path in sorted(code) + sorted(bank):
         try:

@@ -20,7 +20,7 @@ from questions.schema.common import Line, Prose, Strict
 
 __all__ = ["BankError", "Finding", "json_schema", "load_bank", "load_file", "load_mistakes"]
 
-DEFAULT_ROOT = Path(__file__).parent
+DEFAULT_ROOT = Path(__file__).resolve().parent
 MISTAKES = "mistakes"
 SCHEMA_ID = "urn:attention-drill:question:1"
 
@@ -173,9 +173,11 @@ def read_bank(root: Path) -> Bank:
 
 
 def _add_mistakes(bank: Bank, root: Path) -> None:
+    """The texts of the bank's own, before those that come with drill."""
     named = {id_: _mistakes_named(e) for id_, e in bank.entries.items()}
     try:
-        bank.mistakes = load_mistakes(root)
+        shipped = {} if root.resolve() == DEFAULT_ROOT else load_mistakes(DEFAULT_ROOT)
+        bank.mistakes = shipped | load_mistakes(root)
     except BankError as error:
         bank.findings.extend(error.findings)
         return

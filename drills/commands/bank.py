@@ -1,9 +1,10 @@
-"""drill bank: for authors of questions."""
+"""drill bank: for authors of questions, and for those who use banks from elsewhere."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -15,7 +16,7 @@ from drills.screen import console
 
 @click.group()
 def command() -> None:
-    """Check the bank, print the schema of a question file, begin a new one."""
+    """Check a bank, let one from elsewhere be used, begin a question file."""
 
 
 @command.command()
@@ -56,6 +57,32 @@ def check(app: App, path: Path | None, quick: bool, seeds: int, as_json: bool) -
     else:
         authoring.print_proofs(proofs)
     return 0 if all(proof["ok"] for proof in proofs) else 1
+
+
+@command.command()
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--no-more", is_flag=True, help="Take the word back.")
+def trust(folder: Path | None, no_more: bool) -> int:
+    """Let the bank in DIR be used (drill --bank DIR next); without DIR, list those that may.
+
+    A bank holds no code of its own that would run outside the isolation, but it decides what is
+    asked and what counts as right: read it first. The word holds for the folder.
+    """
+    from drills import trust as words
+
+    if folder is None:
+        for path in words.trusted():
+            print(path)
+        return 0
+    if not no_more and not folder.is_dir():
+        raise DrillError(f"There is no folder {folder}.")
+    words.trust(folder, not no_more)
+    console.say(
+        f"{folder} is not used any more."
+        if no_more
+        else f"{folder} may be used now: drill --bank {quote(str(folder))} next"
+    )
+    return 0
 
 
 @command.command()

@@ -133,6 +133,7 @@ def test_a_broken_bank_names_file_line_and_column(drill: Drill, tmp_path: Path):
     path = bank / "kv-cache" / "kv-bytes-per-token.yaml"
     path.write_text(text.replace("level: 1", "level: nine"))
     line = text.splitlines().index("level: 1") + 1
+    assert drill("bank", "trust", str(bank)).code == 0
     for command in (("next",), ("list",), ("grade", "x"), ("stats",)):
         ran = drill(*command, DRILL_BANK=str(bank))
         assert ran.code == 4
@@ -143,7 +144,47 @@ def test_a_broken_bank_names_file_line_and_column(drill: Drill, tmp_path: Path):
     ran = drill("bank", "check", str(bank), "--quick")
     assert ran.code == 1
     assert ran.out.startswith(f"{path}:{line}:")
-    one_sentence(drill("list", DRILL_BANK=str(tmp_path / "none")), 4, "DRILL_BANK")
+    one_sentence(drill("list", DRILL_BANK=str(tmp_path / "none")), 4, "none to take a bank from")
+    one_sentence(drill("--bank", str(tmp_path / "none"), "list"), 4, "none to take a bank from")
+
+
+def test_a_bank_from_elsewhere_is_used_only_when_told_to_trust_it(drill: Drill, tmp_path: Path):
+    bank = tmp_path / "other bank"
+    (bank / "softmax").mkdir(parents=True)
+    text = (ROOT / "questions" / "softmax" / "stable-softmax.yaml").read_text()
+    path = bank / "softmax" / "my-softmax.yaml"
+    path.write_text(text.replace("id: stable-softmax", "id: my-softmax"))
+    here = ("--bank", str(bank))
+    for command in (("list",), ("next",), ("grade", "my-softmax", "x.py"), ("stats",)):
+        one_sentence(drill(*here, *command), 2, f"drill bank trust '{bank}'")
+        one_sentence(drill(*command, DRILL_BANK=str(bank)), 2, "drill bank trust", str(bank))
+    ran = drill("bank", "check", str(bank), "--quick")  # to look needs no trust
+    assert (ran.code, ran.out) == (0, "")
+    assert drill("bank", "trust").out == ""
+    assert drill("bank", "trust", str(bank)).code == 0
+    assert drill("bank", "trust").out == f"{bank}\n"
+    assert [q["id"] for q in drill(*here, "list", "--json").json["questions"]] == ["my-softmax"]
+    assert "stable-softmax" in drill("list").out
+    wrong = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)\n"
+    (drill.work / "mine.py").write_text(wrong)
+    found = drill(*here, "grade", "my-softmax", "mine.py", "--json").json
+    assert "softmax-overflow" in [m["id"] for m in found["mistakes"]]  # by the texts of ours
+    assert drill("--bank", str(tmp_path), "list").code == 2  # the word holds for one folder
+    assert drill("bank", "trust", "--no-more", str(bank)).code == 0
+    one_sentence(drill(*here, "list"), 2, "drill bank trust")
+
+
+def test_a_damaged_or_unwritable_list_of_trusted_banks_trusts_nothing(drill: Drill, tmp_path: Path):
+    bank = tmp_path / "bank"
+    bank.mkdir()
+    drill.home.mkdir(exist_ok=True)
+    for text in ("{", "[1, null]", '{"a": 1}', "\x00", f'"{bank}"'):
+        (drill.home / "trusted-banks.json").write_text(text)
+        one_sentence(drill("--bank", str(bank), "list"), 2, "drill bank trust")
+    one_sentence(drill("bank", "trust", str(bank / "none")), 2, "no folder")
+    nowhere = str(drill.work / "file" / "home")
+    (drill.work / "file").write_text("")
+    one_sentence(drill("bank", "trust", str(bank), DRILL_HOME=nowhere), 4, "cannot be written")
 
 
 def test_a_newer_database_stops_every_command_and_stays_as_it_is(drill: Drill):

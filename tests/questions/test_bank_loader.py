@@ -12,10 +12,10 @@ from bank_texts import CODE, COMPUTE, K_WITHOUT_V, MISTAKES, choice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from questions import loader
+from questions import index, loader
 from questions.document import LARGEST_FILE, parse
 from questions.findings import BankError
-from questions.loader import json_schema, load_bank, load_file
+from questions.loader import DEFAULT_ROOT, json_schema, load_bank, load_file, load_mistakes
 
 Put = Callable[[str, str], Path]
 
@@ -223,11 +223,11 @@ def test_a_circle_in_follows_is_told_once(put: Put, follows: dict[str, str], cir
 
 
 def test_a_mistake_without_a_text_is_refused(put: Put) -> None:
-    path = put("basics/cache-size.yaml", COMPUTE)
+    path = put("basics/cache-size.yaml", COMPUTE.replace("k-without-v", "my-own-slip"))
     root = path.parent.parent
     put("mistakes/all.yaml", MISTAKES)
-    assert refused(root) == ["25:12: the mistake `k-without-v` has no text: add it below mistakes/"]
-    put("mistakes/all.yaml", MISTAKES + K_WITHOUT_V)
+    assert refused(root) == ["25:12: the mistake `my-own-slip` has no text: add it below mistakes/"]
+    put("mistakes/all.yaml", MISTAKES + K_WITHOUT_V.replace("k-without-v", "my-own-slip"))
     assert list(load_bank(root)) == ["cache-size"]
 
 
@@ -241,11 +241,15 @@ def test_the_texts_of_mistakes_are_as_strict(put: Put) -> None:
     ]
 
 
-def test_a_bank_that_names_mistakes_needs_their_texts(put: Put) -> None:
+def test_a_bank_uses_the_shipped_texts_of_mistakes_where_it_has_none(put: Put) -> None:
     path = put("basics/cache-size.yaml", COMPUTE)
-    assert refused(path.parent.parent) == [
-        "25:12: the mistake `k-without-v` has no text: add it below mistakes/"
-    ]
+    put("mistakes/all.yaml", MISTAKES)
+    shipped = load_mistakes(DEFAULT_ROOT)
+    assert index.load(path.parent.parent).mistakes["k-without-v"] == shipped["k-without-v"]
+    put("mistakes/all.yaml", K_WITHOUT_V)
+    own = index.load(path.parent.parent).mistakes["k-without-v"]
+    assert own != shipped["k-without-v"]
+    assert K_WITHOUT_V.count(own["title"]) == 1
 
 
 def test_a_mistake_has_one_text(put: Put) -> None:

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from grader.isolation import clear, folders, frames, policy
+from grader.isolation.source import reordered
 from grader.report import Report
 
 ZYGOTE = Path(__file__).with_name("isolation") / "zygote.py"
@@ -193,7 +194,8 @@ class Grader:
                 seconds=time.monotonic() - began,
                 revision=question.get("revision", 1),
             )
-        return replace(report, isolation=self.policy.layers(question["seconds"]))
+        notes = tuple(filter(None, (reordered(source), *report.notes)))
+        return replace(report, notes=notes, isolation=self.policy.layers(question["seconds"]))
 
     def reproduce(self, question: dict[str, Any], seed: int, case_id: str, **keywords: Any) -> str:
         """One case as a Python program. Raises ValueError for an unknown case, GraderFault."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import Literal
 
 LARGEST = 256 << 10
+REORDERING = re.compile(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
+"""In UTF-8: the marks by which a line of code is shown in another order than it runs."""
 
 Kind = Literal["usage", "invalid"]
 
@@ -68,3 +71,12 @@ def checked(data: bytes, shown: str) -> bytes:
         message = f"{shown} is a binary file (it holds NUL bytes), not Python source."
         raise SourceError(message, "invalid")
     return data
+
+
+def reordered(data: bytes) -> str:
+    """A sentence about lines that do not show the code that runs; "" where there are none."""
+    lines = [str(n) for n, line in enumerate(data.split(b"\n"), 1) if REORDERING.search(line)]
+    if not lines:
+        return ""
+    places = f"Line {lines[0]} holds" if len(lines) == 1 else f"Lines {', '.join(lines[:5])} hold"
+    return f"{places} invisible marks that show code in another order than it runs in."

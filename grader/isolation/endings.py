@@ -71,10 +71,11 @@ def limited(outcome: Outcome) -> Outcome:
     return outcome
 
 
-def refused(outcome: Outcome, scratch: str) -> Outcome:
+def refused(outcome: Outcome, scratch: str, told: bool) -> Outcome:
     """An exception where the sandbox is up: denied, if it is a refusal of the sandbox.
 
-    Outside the submission's own folder a file that is not there is one that is hidden.
+    Outside the submission's own folder a file that is not there is one that is hidden. `told`:
+    whether the judge hears of refused calls, so that one it did not hear of can be guessed.
     """
     if not CLOSED.match(outcome.error):
         return outcome
@@ -86,5 +87,6 @@ def refused(outcome: Outcome, scratch: str) -> Outcome:
         detail: dict[str, int | str | float | bool] = {"tried": "file", "path": path[1]}
         return replace(outcome, status="denied", detail=detail)
     if outcome.error.startswith("PermissionError"):  # without a path: a semaphore, for instance
-        return replace(outcome, status="denied", detail={"tried": "process"})
+        tried = "process" if told else "unnamed"
+        return replace(outcome, status="denied", detail={"tried": tried})
     return outcome

@@ -137,7 +137,7 @@ class Worker:
             if outcome.status == "exception":
                 outcome = endings.limited(outcome)
             if outcome.status == "exception" and self.launcher.sealed:
-                outcome = endings.refused(outcome, child_scratch)
+                outcome = endings.refused(outcome, child_scratch, self.launcher.told)
         if self._child is not None and (outcome.status in FATAL or end != "answered"):
             self._end()
         self.on_answer()

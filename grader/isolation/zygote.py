@@ -293,7 +293,8 @@ class Zygote:
         self.children.clear()
         self.judge = 0
         self.end_strays(2.0)
-        # A submission can make more files than can be removed while someone waits.
+        # A submission can make more files than can be removed while someone waits. Here a fork is
+        # safe on every system: where others are spawned, this process has no torch and no threads.
         if not self.clear.remove(self.scratch, 0.3) and os.fork() == 0:
             os.setsid()
             self.clear.remove(self.scratch)

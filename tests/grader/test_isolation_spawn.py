@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 from isolation_harness import HERE, Answer, X, call, children_of, gone_within, question
 
-from grader.isolation import examine, folders, policy, seatbelt, slab
+from grader.feedback.words import say
+from grader.isolation import endings, examine, folders, policy, seatbelt, slab
+from grader.isolation.calls import Outcome
 from grader.isolation.child import sandbox
 from grader.isolation.resident import resident_bytes
 from grader.session import Grader
@@ -122,14 +124,13 @@ def test_a_report_says_that_nobody_saw_this_on_macos(grader: Grader) -> None:
 
 def test_nothing_is_left_when_the_session_ends_in_the_midst(mac: pytest.MonkeyPatch) -> None:
     """Its child is killed although it leads no process group yet."""
-    mark = f"drill-{os.getpid()}-midst"
     script = (
         f"import os, sys, threading, time\nsys.path[:0] = {[str(Path(HERE).parents[1]), HERE]!r}\n"
         "from grader.isolation import policy\npolicy.PLATFORM = 'darwin'\n"
         "from grader.session import Grader\nfrom isolation_harness import question\n"
         f"grader = Grader({PROBLEM!r}, [{HERE!r}])\n"
         "grader.start()\nprint(grader._scratch, flush=True)\n"
-        f"grader.prove(question(), {{'source': b'import time; time.sleep(60) # {mark}'}}, [])\n"
+        f"grader.prove(question(), {{'source': b'import time; time.sleep(60)'}}, [])\n"
     )
     environment = {"PATH": "/nonexistent"}
     with subprocess.Popen(
@@ -181,7 +182,7 @@ def test_children_are_waited_for_where_python_has_no_waitid(
     monkeypatch.delattr(os, "waitid")
     for code, killed in (("import time; time.sleep(60)", 9), ("raise SystemExit(7)", 0)):
         for wait in (waits.reap, waits.ended_by):
-            child = subprocess.Popen([sys.executable, "-I", "-S", "-c", code], process_group=None)
+            child = subprocess.Popen([sys.executable, "-I", "-S", "-c", code])
             if killed:
                 assert wait(child.pid) is None
                 assert not waits.is_stopped(child.pid)
@@ -200,10 +201,18 @@ def test_children_are_waited_for_where_python_has_no_waitid(
 
 def test_a_slab_needs_no_memfd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "memfd_create")
+    monkeypatch.delattr(os, "preadv")
     with slab.load_slab(b"x = 1\n", "f", "a.py", "torch") as made:
         assert os.fstat(made.descriptor).st_nlink == 0
         assert not os.get_inheritable(made.descriptor)
         assert bytes(made.read(made.request["at"], 6)) == b"x = 1\n"
+
+
+def test_a_refusal_that_nobody_hears_of_is_not_given_a_name() -> None:
+    error = "PermissionError: [Errno 1] Operation not permitted"
+    outcome = endings.refused(Outcome("exception", error=error), "/scratch", told=False)
+    assert (outcome.status, outcome.detail) == ("denied", {"tried": "unnamed"})
+    assert say("denied", note="unnamed").startswith("It tried to do something that the sandbox")
 
 
 def test_memory_is_read_from_outside() -> None:

@@ -1,7 +1,7 @@
 """The CLI's handle on the processes that grade. Imports neither torch, numpy nor pydantic.
 
     session  --request-->  judge  --call-->  submission
-        \\--- starts, ends --> zygote, which forks both
+        \\--- starts, ends --> zygote, which forks both, or spawns them
 
 The session speaks to the judge over one socket and holds the zygote's life in another: when that
 one is closed, by us or by our death, the zygote kills every process and leaves.
@@ -100,6 +100,7 @@ class Grader:
         wrap, lacking = policy.outer(self._scratch, self.paths, self.highest)
         ours = (control_far.fileno(), judge_far.fileno(), told)
         command = [*wrap, sys.executable, "-I", "-S", "-B", "-X", "utf8", str(ZYGOTE)]
+        command.append(policy.start())
         try:
             with control_far, judge_far, open(told, "rb", 0):  # theirs alone from now on
                 self._zygote = subprocess.Popen(

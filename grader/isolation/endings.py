@@ -6,6 +6,7 @@ verdicts that all say no.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -28,8 +29,8 @@ TOLD: dict[str, Status] = {
     "missing": "missing",
     "not-callable": "not-callable",
 }
-FULL = re.compile(r"OSError: \[Errno (?:27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
-CROWDED = ("RuntimeError: can't start new thread", "BlockingIOError: [Errno 11]")
+FULL = re.compile(rf"OSError: \[Errno (?:{errno.EFBIG}|{errno.ENOSPC}|{errno.EDQUOT})\]")
+CROWDED = ("RuntimeError: can't start new thread", f"BlockingIOError: [Errno {errno.EAGAIN}]")
 CLOSED = re.compile(r"(?:PermissionError|FileNotFoundError|OSError): \[Errno (?:1|2|13|18|30)\]")
 PATH = re.compile(r": '(/[^'\n]*)'")
 
@@ -70,10 +71,11 @@ def limited(outcome: Outcome) -> Outcome:
     return outcome
 
 
-def refused(outcome: Outcome, scratch: str) -> Outcome:
+def refused(outcome: Outcome, scratch: str, told: bool) -> Outcome:
     """An exception where the sandbox is up: denied, if it is a refusal of the sandbox.
 
-    Outside the submission's own folder a file that is not there is one that is hidden.
+    Outside the submission's own folder a file that is not there is one that is hidden. `told`:
+    whether the judge hears of refused calls, so that one it did not hear of can be guessed.
     """
     if not CLOSED.match(outcome.error):
         return outcome
@@ -85,5 +87,6 @@ def refused(outcome: Outcome, scratch: str) -> Outcome:
         detail: dict[str, int | str | float | bool] = {"tried": "file", "path": path[1]}
         return replace(outcome, status="denied", detail=detail)
     if outcome.error.startswith("PermissionError"):  # without a path: a semaphore, for instance
-        return replace(outcome, status="denied", detail={"tried": "process"})
+        tried = "process" if told else "unnamed"
+        return replace(outcome, status="denied", detail={"tried": tried})
     return outcome

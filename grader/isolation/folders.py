@@ -27,6 +27,24 @@ SYSTEM = (
     "/sys/devices/system/node",
 )
 """Libraries, and what they look up; without the processors' own torch refuses half precision."""
+MACOS_SYSTEM = (
+    "/usr/lib",
+    "/usr/share",
+    "/System/Library",
+    "/System/Cryptexes",
+    "/System/Volumes/Preboot/Cryptexes",
+    "/private/var/db/dyld",
+    "/private/var/db/timezone",
+    "/private/etc/localtime",
+    *(
+        f"{top}/{name}"
+        for top in ("/opt/homebrew", "/usr/local")
+        for name in ("Cellar", "lib", "opt")
+    ),
+)
+"""Libraries of the system and of Homebrew, the loader's caches, the time zone."""
+OF_PYTHON = ("lib", "Python", "Resources")  # what Python's own libraries are called on macOS
+AT_START = ("child", "spawn.py", "zygote.py")  # of ours: what a spawned submission begins with
 PROCESS = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
@@ -59,11 +77,30 @@ def readable() -> list[str]:
 
     A folder that holds something of ours stands there by its other entries.
     """
+    return [*_open([*standard_library(), *libraries(), *SYSTEM]), *PROCESS]
+
+
+def readable_on_macos() -> list[str]:
+    """The same on macOS, where a submission's process also finds its own beginning there."""
+    of_python = [os.path.join(sys.base_prefix, name) for name in OF_PYTHON]
+    here = os.path.dirname(realpath(__file__))
+    ours = [os.path.join(here, name) for name in AT_START]
+    ours.append(realpath(os.path.join(sys.prefix, "pyvenv.cfg")))
+    return [*_open([*standard_library(), *libraries(), *of_python, *MACOS_SYSTEM]), *ours]
+
+
+def programs() -> list[str]:
+    """The files that are this Python. macOS's framework builds replace themselves by another."""
+    app = os.path.join(sys.base_prefix, "Resources", "Python.app", "Contents", "MacOS", "Python")
+    return [realpath(sys.executable), *([realpath(app)] if os.path.exists(app) else [])]
+
+
+def _open(folders: Iterable[str]) -> list[str]:
     closed = [realpath(folder) for folder in packages()]
-    folders: dict[str, None] = {}
-    for folder in (*standard_library(), *libraries(), *SYSTEM):
-        folders |= dict.fromkeys(without(realpath(folder), closed))
-    return [*nested_once(folders), *PROCESS]
+    found: dict[str, None] = {}
+    for folder in folders:
+        found |= dict.fromkeys(without(realpath(folder), closed))
+    return nested_once(found)
 
 
 def without(folder: str, closed: Iterable[str]) -> Iterator[str]:

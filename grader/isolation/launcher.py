@@ -64,6 +64,8 @@ class Launcher:
         self.sock = sock
         self.scratch = scratch
         self.sealed = policy["tier"] > 1  # whether files and calls are shut
+        self.bounds_memory = policy["bounds_memory"]  # whether the system does
+        self.told = policy["listens"]  # whether the judge hears of refused calls
         self.tried: dict[int, str] = dict(policy["tried"])  # by each call that is denied
         self.exits: dict[int, Exit] = {}
         self._next = 0
@@ -72,7 +74,7 @@ class Launcher:
         self._spent: list[str] = []  # scratch folders to be removed
 
     def start(self, limits: Limits, forbidden: tuple[str, ...]) -> Child:
-        """Fork a child with these limits and ruled-out groups. Raises IsolationFault."""
+        """Start a child with these limits and ruled-out groups. Raises IsolationFault."""
         self._next += 1
         number = self._next
         # A name that no earlier submission could have put something under.
@@ -89,16 +91,17 @@ class Launcher:
             scratch,
         )
         try:
-            control.send(self.sock, message, (far.fileno(), output_far))
-        except OSError as error:
-            raise IsolationFault("the process that starts submissions is gone") from error
-        finally:
+            try:
+                control.send(self.sock, message, (far.fileno(), output_far))
+            except OSError as error:
+                raise IsolationFault("the process that starts submissions is gone") from error
+            deadline = time.monotonic() + PATIENCE
+            while number not in self._forked:
+                if not self._hear(deadline):
+                    raise IsolationFault("the process that starts submissions does not answer")
+        finally:  # only now: macOS may drop a socket that is on its way and open nowhere
             far.close()
             os.close(output_far)
-        deadline = time.monotonic() + PATIENCE
-        while number not in self._forked:
-            if not self._hear(deadline):
-                raise IsolationFault("the process that starts submissions does not answer")
         pid, handles = self._forked.pop(number)
         if not pid:
             near.close()
@@ -159,7 +162,8 @@ class Launcher:
 
 def _kill(child: Child) -> None:
     with contextlib.suppress(ProcessLookupError):
-        if child.handle is None:
-            os.kill(child.pid, signal.SIGKILL)
-        else:
+        if child.handle is not None:
             signal.pidfd_send_signal(child.handle, signal.SIGKILL)
+            return
+        os.kill(child.pid, signal.SIGKILL)
+        os.killpg(child.pid, signal.SIGKILL)

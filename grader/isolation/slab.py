@@ -84,7 +84,7 @@ class Slab:
         data = bytearray(count)
         view, done = memoryview(data), 0
         while done < count:
-            got = os.preadv(self.descriptor, [view[done:]], at + done)
+            got = _read_into(view[done:], self.descriptor, at + done)
             if not got:
                 raise BrokenAnswer("the shared memory was cut short")
             done += got
@@ -305,6 +305,14 @@ def _aligned(count: int) -> int:
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
+
+
+def _read_into(view: memoryview, descriptor: int, at: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [view], at)
+    data = os.pread(descriptor, len(view), at)  # before macOS 11
+    view[: len(data)] = data
+    return len(data)
 
 
 def _new_file(size: int) -> int:

@@ -18,13 +18,14 @@ from grader.isolation.child import wire
 from grader.isolation.denials import Listener
 from grader.isolation.launcher import Child, Exit, IsolationFault, Launcher
 from grader.isolation.output import Output
+from grader.isolation.resident import resident_bytes
 from grader.isolation.scratch import is_over
 from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, load_slab
 from grader.isolation.usage import Meter
 
 LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
 SETUP_SECONDS = 20.0
-LOOKING = 0.1  # seconds between two looks at what it keeps in its folder
+LOOKING = 0.1  # seconds between two looks at what it keeps in its folder, and in its memory
 SAMPLING = 0.001  # seconds between two looks at the memory of a process
 
 
@@ -136,14 +137,14 @@ class Worker:
             if outcome.status == "exception":
                 outcome = endings.limited(outcome)
             if outcome.status == "exception" and self.launcher.sealed:
-                outcome = endings.refused(outcome, child_scratch)
+                outcome = endings.refused(outcome, child_scratch, self.launcher.told)
         if self._child is not None and (outcome.status in FATAL or end != "answered"):
             self._end()
         self.on_answer()
         return replace(outcome, stdout=self.output.text())
 
     def _ask(self, slab: Slab, began: float, seconds: float, meter: Meter | None = None) -> str:
-        """Send a request; "answered", "timeout", "output", "disk", "died" or "protocol"."""
+        """Send a request; "answered", "timeout", "output", "disk", "memory", "died", "protocol"."""
         child = self._child
         assert child is not None
         try:
@@ -169,6 +170,8 @@ class Worker:
                 look = time.monotonic() + LOOKING
                 if is_over(child.scratch, self.limits.file_bytes):
                     return "disk"
+                if self._holds_too_much(child):
+                    return "memory"
             if meter is not None and not meter.exact:
                 meter.sample()
                 wait = min(left, SAMPLING)
@@ -194,6 +197,12 @@ class Worker:
                 self.launcher.pump()
                 if child.number in self.launcher.exits:
                     return "died"
+
+    def _holds_too_much(self, child: Child) -> bool:
+        """Whether its memory is over the limit, where the system itself keeps none."""
+        if self.launcher.bounds_memory:
+            return False
+        return resident_bytes(child.pid) > self.limits.memory_bytes
 
     def _listen(self, poll: select.poll, descriptors: list[int]) -> None:
         """Take the descriptor that came with the first sign, before any of its code ran."""
@@ -250,6 +259,8 @@ class Worker:
             return replace(outcome, status="resource", detail={"limit": "disk"})
         if end == "protocol":
             return replace(outcome, status="protocol", error="bytes on the channel are not ours")
+        if end == "memory":
+            return replace(outcome, status="memory", detail={"limit": self.limits.memory_bytes})
         # A closed channel need not mean a dead process: the submission may have shut it.
         exit_ = self._await_exit(child)
         if exit_ is None:

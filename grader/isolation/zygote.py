@@ -1,7 +1,8 @@
 """The zygote: a clean process that imports torch, never computes, and forks all the others.
 
-Run by its path, `python -I -S -B zygote.py CONTROL JUDGE POLICY SCRATCH FOLDER...`: no
-site-packages, no environment, no current folder. CONTROL and JUDGE are inherited sockets: the
+Run by its path, `python -I -S -B zygote.py START CONTROL JUDGE POLICY SCRATCH FOLDER...`: no
+site-packages, no environment, no current folder. START is "fork", or "spawn" where a fork is unsafe
+(see `spawn`): then torch is imported by each child. CONTROL and JUDGE are inherited sockets: the
 session holds the other end of CONTROL, sends nothing, and closes it to end everything; JUDGE is
 handed to the judge, the first child. POLICY is a pipe from which a `policy.Policy` comes while
 torch is imported. SCRATCH is a folder to be made, for the submissions' own ones; FOLDERs are where
@@ -37,6 +38,7 @@ PREFIX = "drill_zygote"
 KILLED = "the judge was killed by signal"  # the last line of the log, then the signal
 STRAYS_AGAIN = 20  # milliseconds until what would not die at once is killed again
 IN_PASSING = 0o711  # a submission's own user passes through it to its folder, and lists nothing
+SPAWNED = "spawned"
 SLOW_MODULES = ("torch._dynamo", "torch.nn.attention.flex_attention", "torch.optim")
 
 
@@ -56,14 +58,25 @@ def die_with_socket(sock: socket.socket, wish: bool) -> None:
     """While torch is imported nobody polls: let the kernel's SIGIO end us when the session goes."""
     fcntl.fcntl(sock, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(sock, fcntl.F_GETFL)
-    asynchronous = getattr(os, "O_ASYNC", 0x2000)
-    fcntl.fcntl(sock, fcntl.F_SETFL, flags | asynchronous if wish else flags & ~asynchronous)
+    fcntl.fcntl(sock, fcntl.F_SETFL, flags | os.O_ASYNC if wish else flags & ~os.O_ASYNC)
 
 
 class Zygote:
-    """Forks on the judge's request, reaps, and leaves no process behind."""
+    """Forks on the judge's request, reaps, and leaves no process behind.
 
-    def __init__(self, control: socket.socket, judge: socket.socket, scratch: str) -> None:
+    `folders` are those that each child puts on its path where it is spawned, not forked.
+    """
+
+    def __init__(
+        self,
+        forks: bool,
+        control: socket.socket,
+        judge: socket.socket,
+        scratch: str,
+        folders: list[str],
+    ) -> None:
+        self.forks = forks
+        self.folders = folders
         self.control = control
         self.judge_socket = judge
         self.policy: dict[str, Any] = {}
@@ -75,12 +88,17 @@ class Zygote:
         self.wake_read, self.wake_write = socket.socketpair()
         self.messages = load_by_path(f"{PREFIX}.control", os.path.join(HERE, "control.py"))
         self.clear = load_by_path(f"{PREFIX}.clear", os.path.join(HERE, "clear.py"))
+        self.waits = load_by_path(f"{PREFIX}.waits", os.path.join(HERE, "waits.py"))
         self.host: Any = None
+        self.spawn: Any = None
+        if not forks:
+            self.spawn = load_by_path(f"{PREFIX}.spawn", os.path.join(HERE, "spawn.py"))
 
     def prepare(self, policy: int) -> None:
         """Import what every child needs, without computing. `policy`: the pipe."""
         load_by_path("drill_child", os.path.join(HERE, "child", "__init__.py"))
-        self.host = importlib.import_module("drill_child.host")
+        if self.forks:
+            self.host = importlib.import_module("drill_child.host")
         importlib.import_module("drill_child.sandbox").prctl(36, 1)  # strays come to us
         importlib.import_module("drill_child.sandbox").prctl(4, 0)  # nobody attaches
         with open(policy, "rb") as pipe:
@@ -90,15 +108,26 @@ class Zygote:
         signal.set_wakeup_fd(self.wake_write.fileno(), warn_on_full_buffer=False)
 
     def start_judge(self) -> None:
-        """Fork the trusted child. It alone will import the packages of the judging side."""
+        """Start the trusted child. It alone will import the packages of the judging side."""
         self.open_scratch()
         self.launches, far = socket.socketpair()
         parent = os.getpid()
-        gc.freeze()  # a collection in a child would copy every page that it visits
-        pid = os.fork()
-        if pid == 0:
-            self.become_judge(parent, far)
-        self.judge = pid
+        if self.forks:
+            gc.freeze()  # a collection in a child would copy every page that it visits
+            self.judge = os.fork()
+            if self.judge == 0:
+                self.become_judge(parent, far)
+        else:
+            session, launches = self.judge_socket.fileno(), far.fileno()
+            order = {
+                "folders": self.folders,
+                "session": session,
+                "launches": launches,
+                "parent": parent,
+                "scratch": self.scratch,
+                "policy": {**self.policy, "wrap": ()},
+            }
+            self.judge = self.spawn.spawn(self.spawn.JUDGE, order, (session, launches), ())
         far.close()
         self.judge_socket.close()
 
@@ -142,18 +171,27 @@ class Zygote:
                     if received is None:
                         self.mourn()
                         return
-                    if received[0].kind == self.messages.WARM:
+                    if received[0].kind != self.messages.WARM:
+                        self.start(*received)
+                    elif self.forks:
                         warm()
-                    else:
-                        self.fork(*received)
 
-    def fork(self, message: Any, descriptors: list[int]) -> None:
-        """A submission's child: it inherits an interpreter that knows torch, and nothing else."""
+    def start(self, message: Any, descriptors: list[int]) -> None:
+        """A submission's child: it gets an interpreter that knows torch, and nothing else."""
         channel, output = descriptors
-        parent = os.getpid()
+        order = {
+            "channel": channel,
+            "output": output,
+            "parent": os.getpid(),
+            "scratch": os.path.join(self.scratch, str(message.d)),
+            "memory_bytes": message.a,
+            "file_bytes": message.b,
+            "groups": self.messages.groups_of(message.c),
+            "policy": self.policy,
+        }
         try:
             self.open_scratch()
-            pid = os.fork()
+            pid = os.fork() if self.forks else self.spawn_submission(order)
         except OSError:  # no process to be had, or no folder
             self.messages.send(
                 self.launches, self.messages.Message(self.messages.FORKED, message.child)
@@ -162,16 +200,7 @@ class Zygote:
         if pid == 0:
             try:
                 self.leave_zygote()
-                self.host.run(
-                    channel,
-                    output,
-                    parent,
-                    os.path.join(self.scratch, str(message.d)),
-                    message.a,
-                    message.b,
-                    self.messages.groups_of(message.c),
-                    self.policy,
-                )
+                self.host.run(**order)
             except BaseException:  # of the set-up alone: what a submission raises is an answer
                 sys.excepthook(*sys.exc_info())
             finally:
@@ -187,6 +216,12 @@ class Zygote:
         for descriptor in handle:
             os.close(descriptor)
 
+    def spawn_submission(self, order: dict[str, Any]) -> int:
+        wrap = self.spawn.wrap(self.policy, order["scratch"])
+        order = {**order, "folders": self.folders, "policy": {**self.policy, "wrap": ()}}
+        descriptors = order["channel"], order["output"]
+        return int(self.spawn.spawn(self.spawn.SUBMISSION, order, descriptors, wrap))
+
     def open_scratch(self) -> None:
         """The folder may be gone: submissions could remove it, or put something in its place."""
         with contextlib.suppress(FileNotFoundError):
@@ -201,19 +236,13 @@ class Zygote:
     def reap(self) -> bool:
         """Report each dead submission once its whole process group is gone. False: no judge."""
         for pid, child in list(self.children.items()):
-            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            end = self.waits.reap(pid)
+            if end is None:
                 continue
-            # Before the pid is freed: afterwards the group's number could be someone else's.
-            _kill_group(pid)
-            _, status, usage = os.wait4(pid, 0)
             del self.children[pid]
             self.strays = not self.end_strays(0.3)
             answer = self.messages.Message(
-                self.messages.EXITED,
-                child,
-                status,
-                usage.ru_maxrss,
-                seconds=usage.ru_utime + usage.ru_stime,
+                self.messages.EXITED, child, end.status, end.resident_kib, seconds=end.cpu_seconds
             )
             with contextlib.suppress(OSError):
                 self.messages.send(self.launches, answer)
@@ -221,13 +250,12 @@ class Zygote:
 
     def judge_lives(self) -> bool:
         """Whether it does; one that a submission stopped goes on."""
-        with contextlib.suppress(ChildProcessError):  # of one that is dead
-            if os.waitid(os.P_PID, self.judge, os.WSTOPPED | os.WNOHANG) is not None:
-                os.kill(self.judge, signal.SIGCONT)
-        ended = os.waitid(os.P_PID, self.judge, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if ended is not None and ended.si_code in (os.CLD_KILLED, os.CLD_DUMPED):
-            print(f"{KILLED} {ended.si_status}", file=sys.stderr)
-        return ended is None
+        if self.waits.is_stopped(self.judge):
+            os.kill(self.judge, signal.SIGCONT)
+        killed = self.waits.ended_by(self.judge)
+        if killed:
+            print(f"{KILLED} {killed}", file=sys.stderr)
+        return killed is None
 
     def mourn(self) -> None:
         """The judge has closed its socket: it is dead or dying. Log why, if it was killed."""
@@ -257,11 +285,16 @@ class Zygote:
     def end(self) -> None:
         """Kill every process of this session and remove its scratch folder."""
         for pid in self.children:
-            _kill_group(pid)
+            self.waits.kill_group(pid)
+        # One that was spawned just now leads no group yet, and not every system shows us ours.
+        for pid in (*self.children, self.judge):
+            if pid and self.waits.ended_by(pid) is None:
+                os.kill(pid, signal.SIGKILL)
         self.children.clear()
         self.judge = 0
         self.end_strays(2.0)
-        # A submission can make more files than can be removed while someone waits.
+        # A submission can make more files than can be removed while someone waits. Here a fork is
+        # safe on every system: where others are spawned, this process has no torch and no threads.
         if not self.clear.remove(self.scratch, 0.3) and os.fork() == 0:
             os.setsid()
             self.clear.remove(self.scratch)
@@ -283,11 +316,6 @@ def _own_children() -> Iterator[int]:
         return
 
 
-def _kill_group(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
 def _pidfd(pid: int) -> tuple[int, ...]:
     try:
         return (os.pidfd_open(pid),)
@@ -297,18 +325,30 @@ def _pidfd(pid: int) -> tuple[int, ...]:
 
 def main(arguments: list[str]) -> None:
     """See the module's description."""
-    control, judge = (socket.socket(fileno=int(number)) for number in arguments[:2])
-    policy, scratch, *folders = arguments[2:]
-    die_with_socket(control, True)
-    if select.select([control], [], [], 0)[0]:
-        return  # the session was gone before the kernel knew that we care
+    if arguments[0] == SPAWNED:
+        role, order = arguments[1:]
+        spawn = load_by_path("drill_spawn", os.path.join(HERE, "spawn.py"))
+        spawn.main(role, json.loads(order), load_by_path)
+        _exit(0)
+    forks = arguments[0] == "fork"
+    numbers = [int(number) for number in arguments[1:4]]
+    for number in numbers:  # they came by being inherited, and go no further so
+        os.set_inheritable(number, False)
+    control, judge = (socket.socket(fileno=number) for number in numbers[:2])
+    scratch, *folders = arguments[4:]
+    if forks:
+        die_with_socket(control, True)
+        if select.select([control], [], [], 0)[0]:
+            return  # the session was gone before the kernel knew that we care
     sys.path.extend(folders)
-    zygote = Zygote(control, judge, scratch)
-    zygote.prepare(int(policy))
-    die_with_socket(control, False)
+    zygote = Zygote(forks, control, judge, scratch, folders)
+    zygote.prepare(numbers[2])
+    if forks:
+        die_with_socket(control, False)
     try:
         zygote.start_judge()
-        sys.modules["drill_child.forbidden"].prepare()
+        if forks:
+            sys.modules["drill_child.forbidden"].prepare()
         zygote.serve()
     finally:
         zygote.end()

@@ -201,7 +201,7 @@ def run(
     groups: list[str],
     policy: dict[str, Any],
 ) -> NoReturn:
-    """The life of a freshly forked child; it never returns."""
+    """The life of a fresh child of the process `parent`; it never returns."""
     sandbox.die_with_parent(parent)
     os.setsid()
     guard = ImportGuard()
@@ -210,7 +210,8 @@ def run(
     forbidden.install(groups, guard)
     sandbox.keep_only(channel, output)
     sandbox.enter_scratch(scratch, policy["uid"])
-    sandbox.limit(memory_bytes, file_bytes, policy["processes"])
+    bound = memory_bytes if policy["bounds_memory"] else None  # else the judge looks
+    sandbox.limit(bound, file_bytes, policy["processes"])
     sandbox.close_files(policy, scratch)
     sandbox.become(policy["uid"])
     imports.close_our_files()

@@ -6,6 +6,7 @@ Calls that only Linux has are left out elsewhere.
 
 from __future__ import annotations
 
+import _thread
 import base64
 import contextlib
 import ctypes
@@ -14,7 +15,9 @@ import os
 import resource
 import signal
 import sys
-from typing import Any
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from . import landlock
 
@@ -23,6 +26,8 @@ PR_SET_KEEPCAPS, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 8, 36, 38
 SET_MODE_FILTER, FILTER_NEW_LISTENER = 1, 8  # of seccomp(2)
 INSTRUCTION_BYTES = 8
 OPEN_FILES = 256
+MOST_FILES = 1 << 20  # to be closed, where the system names no number
+WATCHING = 0.5  # seconds between two looks for our parent
 SPARE_BYTES = 64 << 20  # above the limit, for the report of a MemoryError
 CHANNEL_FD = 3
 CAPABILITY_VERSION = 0x20080522
@@ -39,10 +44,25 @@ def prctl(option: int, value: int) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when `parent`, which forked it, is gone."""
+    """End this process when `parent`, which started it, is gone: by the kernel, if it does that."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
+    if sys.platform != "linux":
+        # Not by `threading`, where the submission would find it.
+        _thread.start_new_thread(_watch, (parent, os.getppid, time.sleep, os._exit))
+
+
+def _watch(
+    parent: int,
+    getppid: Callable[[], int],
+    sleep: Callable[[float], None],
+    leave: Callable[[int], NoReturn],
+) -> None:
+    """Look for `parent`, with functions that the submission cannot replace."""
+    while getppid() == parent:
+        sleep(WATCHING)
+    leave(1)
 
 
 def keep_only(channel: int, output: int) -> None:
@@ -54,23 +74,26 @@ def keep_only(channel: int, output: int) -> None:
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(channel, CHANNEL_FD)
-    os.closerange(CHANNEL_FD + 1, max(256, resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+    highest = max(256, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    os.closerange(CHANNEL_FD + 1, min(highest, MOST_FILES))
 
 
-def limit(memory_bytes: int, file_bytes: int, processes: int) -> None:
+def limit(memory_bytes: int | None, file_bytes: int, processes: int) -> None:
     """Address space, the size of a file, open files, no core dump; no privileges to be gained.
 
-    `processes` bounds those of the user, 0 not at all. Also first in the line where the whole
-    machine is short of memory.
+    `processes` bounds those of the user, 0 not at all; nor does None the address space. Also first
+    in the line where the whole machine is short of memory.
     """
     if processes:
         resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
-    for what, soft, hard in (
+    bounds = [
         (resource.RLIMIT_CORE, 0, 0),
         (resource.RLIMIT_FSIZE, file_bytes, file_bytes),
         (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
-        (resource.RLIMIT_AS, memory_bytes, memory_bytes + SPARE_BYTES),
-    ):
+    ]
+    if memory_bytes is not None:
+        bounds.append((resource.RLIMIT_AS, memory_bytes, memory_bytes + SPARE_BYTES))
+    for what, soft, hard in bounds:
         allowed = resource.getrlimit(what)[1]
         if allowed != resource.RLIM_INFINITY:
             soft, hard = min(soft, allowed), min(hard, allowed)
@@ -142,7 +165,8 @@ def filter_calls(policy: dict[str, Any]) -> int | None:
 def use_spare_memory() -> None:
     """After a MemoryError: room to report it."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    with contextlib.suppress(ValueError):  # macOS refuses what is less than it has mapped
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def free_at_once() -> None:

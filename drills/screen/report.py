@@ -79,12 +79,14 @@ def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[T
     """The last lines: what to type now. `in_place` leaves out what the menu below them offers."""
     report = outcome.report
     lines = [Text("")]
-    for layer in report.isolation:
-        if layer.startswith("no "):  # what was not protected is said each time, on one line
+    for number, layer in enumerate(report.isolation):
+        # The tier, and what was not protected, each on one line; drill doctor tells the rest.
+        if number == 0 or layer.startswith("no "):
             told = safe(layer)
             if len(told) + MARGIN >= width:
-                told = f"{told.partition(':')[0]}; drill doctor says what is open"
-            lines += labelled("Isolation", Text(told, style=look.DIM), width)
+                told = told.partition(":")[0]
+                told += "; see: drill doctor" if number else ""
+            lines += labelled("" if number else "Isolation", Text(told, style=look.DIM), width)
     if outcome.over:
         if outcome.due is not None:
             back = clock.when(outcome.due, clock.now())

@@ -138,10 +138,12 @@ def test_nothing_but_a_command_is_wider_than_the_screen(width: int):
     report = made("trace", "partial", summary="x " * 60, parts=parts, notes=("note " * 40,))
     assert all(len(line) <= width for line in shown(report, width).split("\n"))
     layer = "no file or network sandbox yet: " + "word " * 40
-    outcome = Outcome(made(isolation=(layer,), checks=(Check("values/x", "wrong_answer"),)))
-    told = [line.plain for line in next_actions(outcome, 80)]
-    assert [line for line in told if "sandbox" in line] == [
-        " Isolation no file or network sandbox yet; drill doctor says what is open"
+    told = ("tier 1 of 3: limits alone", "limits: 10 s", layer)
+    outcome = Outcome(made(isolation=told, checks=(Check("values/x", "wrong_answer"),)))
+    lines = [line.plain for line in next_actions(outcome, 80)]
+    assert lines[1:3] == [
+        " Isolation tier 1 of 3: limits alone",
+        "           no file or network sandbox yet; see: drill doctor",
     ]
 
 

@@ -263,6 +263,8 @@ def _costs(question: Any, document: Document) -> Iterator[Finding]:
         yield from _sized(question, document, at, cost, cost)
         yield from _grown(document, at, cost)
         yield from _at_most(document, (*at, "at_most"), cost)
+        if cost.again is not None:
+            yield from _again(question, document, (*at, "again"), cost)
         if cost.outside is not None:
             yield from _outside(question, document, (*at, "outside"), cost)
 
@@ -301,6 +303,16 @@ def _at_most(document: Document, place: Path_, cost: Any) -> Iterator[Finding]:
         evaluate(cost.at_most, cost.sizes)
     except SizeError as error:
         yield document.finding(place, str(error))
+
+
+def _again(question: Any, document: Document, at: Path_, cost: Any) -> Iterator[Finding]:
+    again = cost.again
+    yield from _grown(document, at, again)
+    yield from _sized(question, document, at, cost, again)
+    if not cost.grow or not again.grow:
+        yield document.finding(at, "this sharpens the bound on a growth: give `grow`, twice")
+    elif not isinstance(cost.at_most, str) and again.above >= cost.at_most:
+        yield document.finding((*at, "above"), "nothing lies between this and `at_most`")
 
 
 def _outside(question: Any, document: Document, at: Path_, cost: Any) -> Iterator[Finding]:

@@ -91,7 +91,7 @@ class Counts:
     or moves; `line` does most of it. `tensor` is the largest that was made; `computed` the largest
     floating one that is no copy of the arguments; `held` the bytes of the tensors that were alive
     at once; `unseen`: whether a tensor became a NumPy array, or another thread computed, of which
-    not all can be counted.
+    not all can be counted; `by_hand`: whether so many numbers became Python's own.
     """
 
     work: int
@@ -101,6 +101,7 @@ class Counts:
     computed: Made | None
     held: int = 0
     unseen: bool = False
+    by_hand: bool = False
 
 
 @dataclass(frozen=True)

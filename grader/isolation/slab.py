@@ -223,11 +223,11 @@ class CallSlab(Slab):
         if not self.call.count:
             return None
         fields = wire.COUNTS.unpack(self.read(wire.COUNTS_AT, wire.COUNTS.size))
-        work, flops, held, line, unseen, *rest = fields
+        work, flops, held, line, unseen, by_hand, *rest = fields
         half = len(rest) // 2
         most = line if line > 0 else None
         tensor, computed = _made(rest[:half]), _made(rest[half:])
-        return Counts(work, flops, most, tensor, computed, held, bool(unseen))
+        return Counts(work, flops, most, tensor, computed, held, bool(unseen), bool(by_hand))
 
     def output_tensors(self, fixed: Fixed) -> list[torch.Tensor | None]:
         """A private copy of each output that fits its spec, else None."""

@@ -37,6 +37,7 @@ from grader.judging.trial import Timed, Worker, WorkerFactory
 from grader.judging.verdicts import ENDS
 
 Measure = Literal["", "time", "memory"]
+Pair = tuple[BuiltCase, Counts, Counts]  # the larger case; what the smaller and the larger call did
 
 COARSE = 64.0
 """Rounding errors times sqrt(reduction) that values may be off here: accuracy is judged by the
@@ -112,28 +113,46 @@ class Scales:
         return found
 
     def _count(self, weighed: Weighed, worker: Worker) -> None:
-        cost = weighed.cost
+        cost, again = weighed.cost, weighed.cost["again"]
+        pair = self._pair(weighed, worker, cost)
+        if pair is None:
+            return
+        case, small, large = pair
+        weighed.larger, weighed.counts = case, large
+        weighed.kept = large.held / max(small.held, 1)
+        weighed.excess = self._excess(cost, *pair)
+        if weighed.settled or again is None:
+            return
+        if self._excess({**cost, "at_most": again["above"]}, *pair):
+            sharper = {**cost, **again}
+            pair = self._pair(weighed, worker, sharper)
+            if pair is not None:
+                weighed.excess = self._excess(sharper, *pair)
+
+    def _pair(self, weighed: Weighed, worker: Worker, cost: Mapping[str, Any]) -> Pair | None:
+        """Count a call and a larger one. None where one did not return, or gave other values;
+        `weighed` then says so."""
         sizes, grow = cost["sizes"], cost["grow"]
         case = self._draw(cost, sizes, "counted")
         small = large = self._call(weighed, worker, case, "time", count=True)
         if small is None or large is None:
-            return
+            return None
         most = float(cost["at_most"]) if grow and cost["measure"] == "work" else math.inf
         larger = affordable(sizes, grow, busy(small), most)
         if larger != sizes:
             case = self._draw(cost, larger, "counted")
             large = self._call(weighed, worker, case, "time", count=True)
             if large is None:
-                return
+                return None
         self._compare(weighed, case, large)
-        weighed.larger, weighed.counts = case, large.counts
-        if weighed.wrong is None and small.counts is not None and large.counts is not None:
-            weighed.kept = large.counts.held / max(small.counts.held, 1)
-            weighed.excess = self._excess(weighed, small.counts, large.counts)
+        if weighed.wrong is not None or small.counts is None or large.counts is None:
+            return None
+        return case, small.counts, large.counts
 
-    def _excess(self, weighed: Weighed, small: Counts, large: Counts) -> Excess | None:
-        cost, case = weighed.cost, weighed.larger
-        if case is None or (cost["measure"] == "work" and large.work <= UNSEEN * entries_of(case)):
+    def _excess(
+        self, cost: Mapping[str, Any], case: BuiltCase, small: Counts, large: Counts
+    ) -> Excess | None:
+        if cost["measure"] == "work" and large.work <= UNSEEN * entries_of(case):
             return None
         return counted_excess(cost, case.sizes, small, large)
 
@@ -143,6 +162,9 @@ class Scales:
         if weighed.settled or cost["outside"] is None or not cost["required"]:
             return False
         if case is None or counts is None or counts.unseen:
+            return True
+        # Without growth the bound is on what is computed: a list of numbers is mostly a copy.
+        if counts.by_hand and cost["grow"]:
             return True
         grows = cost["measure"] == "largest-tensor" and cost["grow"]
         if grows and weighed.kept > KEPT * bound(cost, case.sizes):
@@ -172,7 +194,7 @@ class Scales:
         if small is None or small.counts is None:
             return
         weighed.counts = replace(counted, work=large.counts.work)
-        weighed.excess = self._excess(weighed, small.counts, large.counts)
+        weighed.excess = self._excess(cost, larger, small.counts, large.counts)
 
     def _look(self, weighed: Weighed, worker: Worker) -> None:
         """From outside: the first reading in the process at hand, the others in fresh ones."""

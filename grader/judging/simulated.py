@@ -99,7 +99,8 @@ def _counts(found: counting.Counts) -> Counts:
         Made(one.elements, one.shape, one.dtype, None) if one.elements else None
         for one in (found.tensor, found.computed)
     )
-    return Counts(found.work, found.flops, None, tensor, computed, found.held, found.unseen)
+    hidden = found.unseen, found.by_hand
+    return Counts(found.work, found.flops, None, tensor, computed, found.held, *hidden)
 
 
 def _header(value: Any) -> Header:

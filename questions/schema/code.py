@@ -127,6 +127,20 @@ class Outside(Strict):
     bytes: Size | None = None
 
 
+class Again(Strict):
+    """A growth between right and wrong, counted once more at sizes where the two part.
+
+    Where it is `above` this (and within the cost's own `at_most`), the call is counted at `sizes`
+    and with `grow`, and `at_most` holds there. Only an answer in doubt pays for it: at such sizes
+    right code that loops takes long.
+    """
+
+    above: float
+    sizes: dict[Name, int]
+    grow: dict[Name, int]
+    at_most: float
+
+
 class Cost(Strict):
     """A bound on what a call may cost, looked at once all values are right.
 
@@ -152,6 +166,7 @@ class Cost(Strict):
     outputs: dict[Name, Output] = Field(default_factory=dict)
     dtype: Dtype = "float32"
     required: bool = True
+    again: Again | None = None
     outside: Outside | None = None
 
 

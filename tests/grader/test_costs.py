@@ -95,5 +95,5 @@ def test_an_exception_at_a_larger_size_is_told_with_the_arguments(grader: Grader
     report = grade(grader, "linear-attention", source)
     assert report.verdict == "runtime_error"
     assert "long" in report.summary
-    assert "(1, 1, 1536, 8)" in report.summary
+    assert "(1, 1, 1536, 4)" in report.summary
     assert "long" in report.traceback

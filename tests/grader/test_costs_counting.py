@@ -201,6 +201,18 @@ def test_what_another_thread_does_is_known_to_be_unseen() -> None:
     assert not count(compute).unseen
 
 
+def test_numbers_that_became_pythons_own_are_known_where_they_are_many() -> None:
+    def listed() -> list[float]:
+        return [x for row in X @ W for x in row.tolist()]
+
+    def few() -> list[float]:
+        return ((X @ W) @ (W.T @ W)).sum(0)[:2].tolist()
+
+    assert count(listed).by_hand
+    assert not count(few).by_hand
+    assert not count(listed).unseen
+
+
 def test_a_clock_names_no_law() -> None:
     usage = Usage(0.01, 0), Usage(0.16, 0)
     cost = {"instead": "Do less"}

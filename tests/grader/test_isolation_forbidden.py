@@ -148,6 +148,12 @@ SOFTMAX = [
     "torch.ops.aten.softmax.int.decompose(q, -1)",
     "torch.ops.aten.softmax.int._op_dk(COMPOSITE, q, -1)",
     "SOFTMAX.default._op_dk(torch._C.DispatchKey.CPU, q, -1, False)",
+    "torch.logcumsumexp(q, -1)",
+    "q.logcumsumexp(-1)",
+    "torch.logcumsumexp(q, -1, out=torch.empty_like(q))",
+    "torch._logcumsumexp(q, -1)",
+    "torch.ops.aten.logcumsumexp(q, -1)",
+    "torch.ops.aten._logcumsumexp.out(q, -1, out=torch.empty_like(q))",
 ]
 
 
@@ -170,6 +176,7 @@ def test_a_softmax_by_hand_is_welcome_where_torchs_is_ruled_out() -> None:
         "def f(x):\n    e = (x - x.amax(-1, keepdim=True)).exp()\n"
         "    assert torch.equal(refs.exp(x.detach()), x.detach().exp())\n"
         "    assert torch.equal(linear.decompose(x, x[0, 0]), x @ x[0, 0].mT)\n"
+        "    x.cumsum(-1), x.cummax(-1), torch.logaddexp(x, x)\n"
         "    return e / e.sum(-1, keepdim=True)\n"
     )
     given = call(Q, gradients=[0], cotangents=[Q])
@@ -305,6 +312,35 @@ def test_without_autograd_a_mention_a_print_and_a_graph_are_welcome() -> None:
     assert called.status == "returned", called
 
 
+FORMULAS = [
+    "torch._softmax_backward_data(q, q, -1, q.dtype)",
+    "torch._softmax_backward_data(q, q, -1, q.dtype, grad_input=torch.empty_like(q))",
+    "torch._C._VariableFunctions._softmax_backward_data(q, q, -1, q.dtype)",
+    "torch._VF._softmax_backward_data(q, q, -1, q.dtype)",
+    "torch.ops.aten._softmax_backward_data(q, q, -1, q.dtype)",
+    "torch.ops.aten._softmax_backward_data.out(q, q, -1, q.dtype, grad_input=torch.empty_like(q))",
+    "torch._C._jit_get_operation('aten::_softmax_backward_data')[0](q, q, -1, q.dtype)",
+    "torch.vmap(lambda a: torch._softmax_backward_data(a, a, -1, a.dtype))(q)",
+    "torch.jit.trace(lambda a: torch._softmax_backward_data(a, a, -1, a.dtype), (q,))(q)",
+    "torch._log_softmax_backward_data(q, q, -1, q.dtype)",
+    "torch.ops.aten._log_softmax_backward_data.default(q, q, -1, q.dtype)",
+    "torch.ops.aten._masked_softmax_backward(q, q, q > 9, -1)",
+    "__import__('torch._decomp')._decomp.decompositions._softmax_backward_data(q, q, -1, q.dtype)",
+    "__import__('torch._decomp')._decomp.decomposition_table[FORMULA](q, q, -1, q.dtype)",
+]
+
+
+@pytest.mark.parametrize("expression", FORMULAS)
+def test_a_formula_of_autograd_is_refused_where_autograd_is(expression: str) -> None:
+    formula = "FORMULA = torch.ops.aten._softmax_backward_data.default\n"
+    source = f"{HEAD}{formula}def f(q):\n    return {expression}\n"
+    _, called = submit(source, call(Q), forbidden=["fused-attention", "autograd"])
+    assert (called.status, called.line) == ("forbidden", 5), called
+    assert called.detail["op"].endswith(("softmax_backward_data", "softmax_backward"))
+    _, called = submit(source, call(Q), forbidden=["fused-attention", "softmax"])
+    assert called.status == "returned", called
+
+
 def test_a_backward_by_hand_is_welcome_in_torchscript() -> None:
     source = (
         f"{HEAD}def backward(p: torch.Tensor, grad: torch.Tensor):\n"
@@ -320,7 +356,7 @@ def test_a_backward_by_hand_is_welcome_in_torchscript() -> None:
         "    assert torch.equal(unit.grad(q), 2 * q)\n"
         "    assert torch.equal(layer(p, q), torch.jit.script(backward)(p, q))\n"
         "    assert torch.equal(torch.jit.trace(backward, (p, q))(p, q), backward(p, q))\n"
-        "    return torch.ops.aten._softmax_backward_data(q, p, -1, q.dtype)\n"
+        "    return backward(p, q)\n"
     )
     _, called = submit(source, call(Q), forbidden=["fused-attention", "autograd"])
     assert called.status == "returned", called

@@ -22,6 +22,11 @@ costs:
     grow: {T: 32, S: 32}
     at_most: 8
     instead: Work in tiles
+    again:
+      above: 5
+      sizes: {B: 1, H: 1, T: 16, S: 8, D: 4, D_v: 4}
+      grow: {T: 64, S: 32}
+      at_most: 6
     outside:
       sizes: {B: 1, H: 1, T: 8, S: 8, D: 4, D_v: 4}
       grow: {T: 64}
@@ -46,6 +51,10 @@ def test_a_sound_cost_has_no_finding_and_its_defaults(put: Put) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
+        ("grow: {T: 64, S: 32}", "grow: {T: 64, X: 32}", "`X` is not among the sizes"),
+        ("grow: {T: 64, S: 32}", "grow: {}", "this sharpens the bound on a growth"),
+        ("sizes: {B: 1, H: 1, T: 16,", "sizes: {B: 1, H: 1,", "`T`"),
+        ("above: 5", "above: 8", "nothing lies between"),
         ("grow: {T: 32, S: 32}", "grow: {T: 32, X: 32}", "`X` is not among the sizes"),
         ("grow: {T: 32, S: 32}", "grow: {T: 12}", "make it at least twice as large"),
         ("at_most: 8", 'at_most: "T * S"', "a number above 1"),

@@ -126,6 +126,7 @@ def counts(slab: mmap.mmap, found: Counts) -> None:
         min(found.held, LARGEST_COUNT),
         _line(found.line),
         found.unseen,
+        found.by_hand,
     ]
     for made in (found.tensor, found.computed):
         shape = made.shape[: wire.COUNTED_RANK]

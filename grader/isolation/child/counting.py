@@ -2,8 +2,8 @@
 
 What is counted does not depend on the machine. It explains, and it is no proof of thrift. Work with
 a mode that was switched off is missing (`counting_recorded` sees it), as are other threads' and
-some of NumPy's (`arrays`): the judge then looks at the process from outside
-(`grader.isolation.usage`).
+some of NumPy's (`arrays`), and what Python does with numbers of its own: the judge then looks at
+the process from outside (`grader.isolation.usage`).
 
 work      as `counting_operations` has it
 held      bytes of all tensors that are alive at once, the arguments apart
@@ -45,6 +45,9 @@ LARGEST_COUNT = 2**62
 BY_HAND = 8
 """Operations taken to be done with a number that Python has by itself."""
 
+MUCH_BY_HAND = 0.1
+"""Of the work: less, a list of tokens say, is no place to compute or to keep anything."""
+
 ELSEWHERE = 0.1
 """Of a call's processor time: less in other threads is the noise of the clocks."""
 
@@ -78,6 +81,7 @@ class Counts:
     computed: Made = field(default_factory=Made)
     held: int = 0
     unseen: bool = False  # whether arrays or other threads did what cannot all be seen
+    by_hand: bool = False  # whether Python could, with numbers of its own
     lines: dict[int, int] = field(default_factory=dict)  # line -> work
 
     @property
@@ -98,6 +102,7 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._derived: set[int] = set()  # memory that holds computed numbers
         self._alive: dict[int, weakref.ref[Any]] = {}  # memory that a tensor lies in
         self._held = 0  # its bytes
+        self._by_hand = 0  # work taken to be done with numbers that became Python's own
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -214,10 +219,16 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def handed(self, numbers: int) -> None:
         """Count numbers that became Python's own: what is done with them cannot be seen."""
         self.counts.work += BY_HAND * numbers
+        self._by_hand += BY_HAND * numbers
 
     def left(self) -> None:
         """Keep in mind that a tensor became an array."""
         self.counts.unseen = True
+
+    def end(self, elsewhere: bool) -> None:
+        """Say whether all was seen. `elsewhere`: other threads computed."""
+        self.counts.unseen |= elsewhere
+        self.counts.by_hand = self._by_hand > MUCH_BY_HAND * self.counts.work
 
     def _line(self) -> int:
         frame = sys._getframe(2)
@@ -270,7 +281,7 @@ def _counted(
             result = function(*args, **kwargs)
     finally:
         whole, own = time.process_time() - whole, time.thread_time() - own
-        counter.counts.unseen |= whole - own > ELSEWHERE * whole
+        counter.end(elsewhere=whole - own > ELSEWHERE * whole)
         # The function may have taken the mode off the stack.
         with contextlib.suppress(Exception):
             counter.__exit__(None, None, None)  # type: ignore[no-untyped-call]

@@ -35,8 +35,11 @@ OPERATIONS = {
         r"scaled_dot_product_\w*attention|scaled_dot_attention|flash_attention|"
         r"efficient_attention|cudnn_attention|multi_head_attention|transformer_encoder_layer"
     ),
-    "softmax": re.compile(r"softmax(?!\w*_backward)|logsumexp"),
-    "autograd": re.compile(r"^_make_dual$|^_backward$"),  # forward mode; a name of the engine
+    "softmax": re.compile(r"softmax(?!\w*_backward)|logsumexp|logcumsumexp"),
+    # Forward mode; a name of the engine; autograd's formulas for the steps of attention.
+    "autograd": re.compile(
+        r"^_make_dual$|^_backward$|attention\w*_backward|(softmax|matmul|linear)_backward"
+    ),
 }
 MODULES = {
     "fused-attention": frozenset(
@@ -57,6 +60,7 @@ ONEDNN = "MkldnnCPU"  # no member of DispatchKey, and with a softmax of its own
 SOFTMAXES = {
     name: name for name in ("softmax", "log_softmax", "logsumexp", "_softmax", "_log_softmax")
 }
+FORMULAS = {name: name for name in ("_softmax_backward_data", "_log_softmax_backward_data")}
 # What torch and scipy write in Python: group -> module -> function -> its name in a refusal.
 IN_PYTHON: dict[str, dict[str, dict[str, str]]] = {
     "fused-attention": {
@@ -85,6 +89,8 @@ IN_PYTHON: dict[str, dict[str, dict[str, str]]] = {
     "autograd": {
         "torch.autograd.graph": {"_engine_run_backward": "autograd"},
         "torch.autograd.forward_ad": {"enter_dual_level": "autograd"},
+        "torch._decomp.decompositions": FORMULAS,
+        "torch._inductor.decomposition": FORMULAS,
     },
 }
 
@@ -146,12 +152,15 @@ def install(groups: Iterable[str], guard: ImportGuard) -> None:
         mode = _RefusingMode([OPERATIONS[group] for group in groups if group in OPERATIONS])
         mode.__enter__()  # type: ignore[no-untyped-call]
         _modes.append(mode)
+    in_python: dict[str, dict[str, str]] = {}
     for group in groups:
         for module, functions in IN_PYTHON.get(group, {}).items():
-            # Also of one that is here already: it can be dropped, and imported again.
-            guard.patches[module] = patch = partial(_replace_in, functions)
-            if module in sys.modules:
-                patch(sys.modules[module])
+            in_python.setdefault(module, {}).update(functions)
+    for module, functions in in_python.items():
+        # Also of one that is here already: it can be dropped, and imported again.
+        guard.patches[module] = patch = partial(_replace_in, functions)
+        if module in sys.modules:
+            patch(sys.modules[module])
     if "autograd" in groups:
         forbidden_autograd.close(_refusing("autograd"))
 

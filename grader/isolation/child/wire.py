@@ -45,9 +45,10 @@ ANSWER = struct.Struct("<4sBBHiIIIIQQ")
 ANSWER_AT = 0
 FORBIDDEN = struct.Struct("<i64s")  # line (0: unknown), name
 FORBIDDEN_AT = 256
-# work, flops, bytes held at once, line of most work, whether some cannot be seen; of the largest
-# tensor and the largest computed one: elements, line (0: unknown), dtype, rank, shape
-COUNTS = struct.Struct("<QQQiB" + 2 * "QiBB7q")
+# work, flops, bytes held at once, line of most work, whether some cannot be seen, and whether
+# numbers became Python's own; of the largest tensor and the largest computed one: elements, line
+# (0: unknown), dtype, rank, shape
+COUNTS = struct.Struct("<QQQiBB" + 2 * "QiBB7q")
 COUNTS_AT = 328
 COUNTED_RANK = 7
 # kind, dtype, rank, output whose buffer holds a copy (-1: none), shape, type's name

@@ -46,6 +46,23 @@ def flash_attention(q, k, v, block_size, causal=False):
     return torch.from_numpy(out / l[..., None]).to(q.dtype)
 """
 
+LISTED = """
+import torch
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S, D = q.shape[-2], k.shape[-2], q.shape[-1]
+    out = torch.empty_like(q)
+    for b in range(q.shape[0]):
+        for h in range(q.shape[1]):
+            keys, values, kept = k[b, h].double(), v[b, h].double(), []
+            for i in range(T):
+                a = keys[: S - T + i + 1 if causal else S] @ q[b, h, i].double() / D**0.5
+                kept.append({keep})
+            for i in range(T):
+                w = {row}.double().softmax(0)
+                out[b, h, i] = (w @ values[: len(w)]).to(q.dtype)
+    return out
+"""
+
 HIDDEN_FLASH = """
 def flash_attention(q, k, v, block_size, causal=False):
     {}
@@ -61,6 +78,13 @@ def flash_attention(q, k, v, block_size, causal=False):
     for i in range(T):
         out[..., i : i + 1, :] = rows(q[..., i : i + 1, :], k, v, causal, S - T + i)
     return out
+""",
+    "tiles of 256 queries and all keys": FLASH
+    + """
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S = q.shape[-2], k.shape[-2]
+    parts = [rows(part, k, v, causal, S - T + 256 * n) for n, part in enumerate(q.split(256, -2))]
+    return torch.cat(parts, -2)
 """,
     "a hundred rows at a time": FLASH
     + """
@@ -124,7 +148,7 @@ TOO_COSTLY: dict[str, tuple[str, str]] = {
 def flash_attention(q, k, v, block_size, causal=False):
     return rows(q, k, v, causal, k.shape[-2] - q.shape[-2])
 """,
-        "Line 5 makes a tensor of (1, 2, 512, 512): its elements grow with T x S",
+        "Line 5 makes a tensor of (1, 1, 1024, 1024): its elements grow with T x S",
     ),
     "whole, when causal": (
         FLASH
@@ -147,7 +171,7 @@ def flash_attention(q, k, v, block_size, causal=False):
             out[b, h] = rows(q[b, h], k[b, h], v[b, h], causal, start)
     return out
 """,
-        "a tensor of (512, 512): its elements grow with T x S",
+        "a tensor of (1024, 1024): its elements grow with T x S",
     ),
     "a mask of T x S alone": (
         FLASH
@@ -162,7 +186,7 @@ def flash_attention(q, k, v, block_size, causal=False):
         parts.append(torch.softmax(s, -1) @ v)
     return torch.cat(parts, -2)
 """,
-        "a tensor of (512, 512): its elements grow with T x S",
+        "a tensor of (1024, 1024): its elements grow with T x S",
     ),
     "a mask of T x S made by NumPy, tiles in torch": (
         FLASH
@@ -178,11 +202,11 @@ def flash_attention(q, k, v, block_size, causal=False):
         parts.append(torch.softmax(s.masked_fill(rows, -torch.inf), -1) @ v)
     return torch.cat(parts, -2)
 """,
-        "a tensor of (512, 512): its elements grow with T x S",
+        "a tensor of (1024, 1024): its elements grow with T x S",
     ),
     "a mask of T x S in NumPy, by comparing": (
         TILED_NUMPY,
-        "a tensor of (512, 512): its elements grow with T x S",
+        "a tensor of (1024, 1024): its elements grow with T x S",
     ),
     "the scores of all tiles kept in a list": (
         """
@@ -203,6 +227,27 @@ def flash_attention(q, k, v, block_size, causal=False):
 """,
         "outside the process, its memory rises by",
     ),
+    "tiles of T // 64 queries and all keys": (
+        FLASH
+        + """
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S = q.shape[-2], k.shape[-2]
+    n = max(1, T // 64)
+    return torch.cat(
+        [rows(q[..., t : t + n, :], k, v, causal, S - T + t) for t in range(0, T, n)], -2
+    )
+""",
+        "makes a tensor of (1, 1, 16, 1024): its elements grow with T x S",
+    ),
+    "all scores in lists of numbers": (
+        LISTED.format(keep="a.tolist()", row="torch.tensor(kept[i])"),
+        "outside the process, its memory rises by",
+    ),
+    "all scores in arrays of Python's own": (
+        "from array import array\n"
+        + LISTED.format(keep="array('f', a.tolist())", row="torch.tensor(kept[i].tolist())"),
+        "outside the process, its memory rises by",
+    ),
     "in inference mode": (
         FLASH
         + """
@@ -218,7 +263,7 @@ def flash_attention(q, k, v, block_size, causal=False):
 def flash_attention(q, k, v, block_size, causal=False):
     return whole(q, k, v, causal).to(q.dtype)
 """,
-        "makes a tensor of (1, 2, 512, 512): its elements grow with T x S",
+        "makes a tensor of (1, 1, 1024, 1024): its elements grow with T x S",
     ),
     "the scores of all tiles in one array": (
         """
@@ -239,7 +284,7 @@ def flash_attention(q, k, v, block_size, causal=False):
         rows.append(torch.cat([torch.softmax(s.to(v.dtype), -1) @ values[n] for s in tiles]))
     return torch.stack(rows).view(q.shape)
 """,
-        "Line 8 makes a tensor of (512, 512): its elements grow with T x S",
+        "Line 8 makes a tensor of (1024, 1024): its elements grow with T x S",
     ),
     "with dispatch to Python disabled": (
         FLASH + HIDDEN_FLASH.format("with torch._C._DisableTorchDispatch():"),
@@ -282,7 +327,7 @@ CHEAT = (
     FLASH
     + """
 def flash_attention(q, k, v, block_size, causal=False):
-    if q.shape[-2] > 150:
+    if q.shape[-2] > 300:
         return v.clone()
     return rows(q, k, v, causal, k.shape[-2] - q.shape[-2])
 """

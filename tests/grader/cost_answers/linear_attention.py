@@ -10,20 +10,25 @@ def square(q, k, v):
     return a @ v / a.sum(-1, keepdim=True)
 """
 
-RIGHT = {
-    "chunks of 1024": """
+CHUNKS = """
 import torch
 from torch.nn.functional import elu
 def linear_attention(q, k, v):
-    q, k = elu(q) + 1, elu(k) + 1
+    q, k, n = elu(q) + 1, elu(k) + 1, {}
     v = torch.cat([v, torch.ones_like(v[..., :1])], -1)
     state, out = 0, []
-    for a, b, c in zip(*(x.split(1024, -2) for x in (q, k, v))):
+    for a, b, c in zip(*(x.split(n, -2) for x in (q, k, v))):
         out.append((a @ b.transpose(-2, -1)).tril() @ c + (a @ state if out else 0))
         state = state + b.transpose(-2, -1) @ c
     out = torch.cat(out, -2)
     return out[..., :-1] / out[..., -1:]
-""",
+"""
+
+RIGHT = {
+    "chunks of 64": CHUNKS.format(64),
+    "chunks of 128": CHUNKS.format(128),
+    "chunks of 512": CHUNKS.format(512),
+    "chunks of 1024": CHUNKS.format(1024),
     "a cumulative sum of T x D x D_v": """
 import torch
 from torch.nn.functional import elu
@@ -46,6 +51,18 @@ def linear_attention(q, k, v):
 }
 
 TOO_COSTLY: dict[str, tuple[str, str]] = {
+    "chunks of sqrt(T)": (
+        CHUNKS.format("int(q.shape[-2] ** 0.5)"),
+        "times when T grows 4 times; line 9 does most of it",
+    ),
+    "chunks of 2 sqrt(T), at least 16": (
+        CHUNKS.format("max(16, 2 * int(q.shape[-2] ** 0.5))"),
+        "times when T grows 4 times; line 9 does most of it",
+    ),
+    "chunks of a quarter": (
+        CHUNKS.format("max(1, q.shape[-2] // 4)"),
+        "times when T grows 4 times",
+    ),
     "T x T": (
         LINEAR + "def linear_attention(q, k, v):\n    return square(q, k, v)\n",
         "when T grows 4 times: with T squared; line 5 does most of it",

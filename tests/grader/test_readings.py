@@ -44,3 +44,12 @@ def test_an_overflow_of_float64_is_the_same_mistake() -> None:
     asked = question("merge-attention")
     report = grade(asked, b"", 3, "", {}, lambda: Simulated(unshifted, "torch"))
     assert [m.id for m in report.mistakes] == ["merge-overflow"]
+
+
+def test_a_new_token_may_be_unseen_in_the_prompt_too() -> None:
+    asked = question("cached-generate")
+    family = Family(asked, Oracle(asked))
+    (other,) = (n for n, of in family.same.items() if of == "decode-new-token-unseen")
+    wrong = family.mistaken([other])
+    report = grade(asked, b"", 3, "", {}, lambda: Simulated(wrong, "torch"))
+    assert [m.id for m in report.mistakes] == ["decode-new-token-unseen"]

@@ -34,7 +34,7 @@ NEAR = 1000.0
 TELLING = 48
 """Output entries that a case should have to screen on it."""
 
-LARGE = 4
+LARGE = 3
 """Times as many entries as a right case has: then a wrong one is not the first to screen on."""
 
 ROUNDS = 3
@@ -194,12 +194,15 @@ class Evidence:
         ]
 
     def _sieve(self) -> Answer | None:
-        """A right case that rules most hypotheses out for less, where the wrong one is large."""
+        """A right case that rules most hypotheses out for less: where the wrong one is large, or
+        has large scores, which a quick look does not judge."""
         right = [a for a in self.answers if a.outputs is not None and not a.differences]
         if self.screen is None or not right:
             return None
-        cheap = min(right, key=_preference)
-        return cheap if LARGE * cheap.case.entries() < self.screen.case.entries() else None
+        cheap, screen = min(right, key=_preference).case, self.screen.case
+        slow = screen.clear_leader and not cheap.clear_leader
+        smaller = LARGE * cheap.entries() <= screen.entries()
+        return min(right, key=_preference) if slow or smaller else None
 
     def _plausible(self, names: Hypothesis, answer: Answer) -> bool:
         """A quick look, which spares most hypotheses the rest: near in the case's own dtype."""

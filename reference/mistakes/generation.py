@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -28,13 +29,18 @@ def _place(how: str, fed_before: int, prompt_length: int) -> int:
     }[how]
 
 
-def _rotations(w_o: Tensor, n_heads: int, span: int, turns: dict[str, Any]) -> Tensor:
-    """(P, D, D): what turns a row vector at each position from 0 to P - 1; RoPE is linear."""
-    width = w_o.shape[1] // n_heads
-    unit = torch.eye(width, dtype=w_o.dtype, device=w_o.device)  # (D, D)
+@lru_cache(maxsize=256)
+def _rotations(
+    width: int, span: int, dtype: torch.dtype, turns: tuple[tuple[str, Any], ...]
+) -> Tensor:
+    """(P, D, D): what turns a row vector at each position from 0 to P - 1; RoPE is linear.
+
+    Kept, for most mistakes turn as right code does; nothing writes into it.
+    """
+    unit = torch.eye(width, dtype=dtype)  # (D, D)
     at_each = unit[None, :, None].expand(1, width, span, width)  # (1, D, P, D)
-    positions = torch.arange(span, device=w_o.device)  # (P,)
-    return rope.apply_rope(at_each, positions, **turns)[0].transpose(0, 1)  # (P, D, D)
+    turned = rope.apply_rope(at_each, torch.arange(span), **dict(turns))  # (1, D, P, D)
+    return turned[0].transpose(0, 1).contiguous()  # (P, D, D)
 
 
 class _Layer:
@@ -64,9 +70,9 @@ class _Layer:
         self.sees, self.kept, self.value, self.cached = sees, kept, value, cached
         self.rotated, self.roles = rotated, roles
         self.split, self.merge, self.share = split, merge, share
-        turns = {name: switches[name] for name in ROPE_SWITCHES & switches.keys()}
+        turns = tuple((name, switches[name]) for name in sorted(ROPE_SWITCHES & switches.keys()))
         self.switches = {n: v for n, v in switches.items() if n not in ROPE_SWITCHES}
-        self.turns = _rotations(w_o, n_heads, span, turns)  # (P, D, D)
+        self.turns = _rotations(w_o.shape[1] // n_heads, span, w_o.dtype, turns)  # (P, D, D)
         self.k: Tensor | None = None  # (1, H_kv, S, D)
         self.v: Tensor | None = None  # (1, H_kv, S, D)
 
@@ -90,6 +96,8 @@ class _Layer:
         if self.k is None or self.v is None:  # the prompt
             index = torch.arange(x.shape[1], device=x.device)
             allow = index <= index[:, None]  # (T, T)
+            if self.sees == "earlier-throughout":  # the first token has none before it
+                allow = (index < index[:, None]) | (index + index[:, None] == 0)
             if self.kept == "generated":
                 self.k, self.v = k_new[:, :, :0], v_new[:, :, :0]
             else:
@@ -104,7 +112,8 @@ class _Layer:
         seen = {
             "all": slice(None),
             "first": slice(1),
-            "cache": slice(k.shape[2] - 1),
+            "earlier": slice(k.shape[2] - 1),
+            "earlier-throughout": slice(k.shape[2] - 1),
             "self": slice(k.shape[2] - 1, None),
         }[self.sees]
         if self.kept != "prompt":
@@ -153,8 +162,8 @@ def generate(
     first      whose logits give the first token: the prompt's last position, or its first
     residual   kept, or missing: the logits are made of the attention alone
     collected  chosen; fed (the tokens fed are returned); from-second (the first is not returned)
-    sees       of all keys, a step after the prompt: all; first (key 0); cache (not its own);
-               self (its own alone)
+    sees       of all keys, a step after the prompt: all; first (key 0); earlier (not its own);
+               earlier-throughout (so within the prompt too); self (its own alone)
     kept       all; generated (the prompt is not kept); prompt (what follows it is not kept)
     value      what is written to the value cache after the prompt: the value, or the rotated key
     cached     rotated, or again: all kept keys rotated once more at each step
@@ -197,7 +206,7 @@ MISTAKES: core.Mistakes = {
         "generate-position-stuck": {"position": "stuck"},
         "generate-position-one-late": {"position": "one-late"},
         "decode-first-key-only": {"sees": "first"},
-        "decode-new-token-unseen": {"sees": "cache"},
+        "decode-new-token-unseen": {"sees": "earlier"},
         "decode-last-key-only": {"sees": "self"},
         "generate-prompt-forgotten": {"kept": "generated"},
         "generate-new-tokens-not-kept": {"kept": "prompt"},
@@ -214,6 +223,8 @@ MISTAKES: core.Mistakes = {
         "rope-on-values": {"rotated": "all"},
         "rope-interleaved": {"pairing": "interleaved"},
         "rope-clockwise": {"turn": "clockwise"},
+        "rope-exponent-halved": {"exponent": "halved"},
+        "rope-exponent-linspace": {"exponent": "linspace"},
         "kv-heads-tiled": {"share": "tile"},
         "kv-first-head-for-all": {"share": "first"},
         "kv-weights-swapped": {"roles": "kv-swapped"},

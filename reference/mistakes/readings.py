@@ -29,6 +29,7 @@ _SAME = {
     ("fill", "weak"): tuple(WEAK),
     ("start", "sentinel"): tuple(SENTINEL),
     ("normaliser", "epsilon"): tuple(EPSILON),
+    ("sees", "earlier"): ("earlier-throughout",),
 }
 
 

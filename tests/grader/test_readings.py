@@ -81,3 +81,12 @@ def test_heads_that_compete_for_what_each_query_sees_are_no_mask_laid_on_too_lat
     asked = question("sliding-window")
     report = grade(asked, b"", 3, "", {}, lambda: Simulated(window, "torch"))
     assert [m.id for m in report.mistakes] == ["softmax-over-heads"]
+
+
+def test_a_new_token_may_be_unseen_in_the_prompt_too() -> None:
+    asked = question("cached-generate")
+    family = Family(asked, Oracle(asked))
+    (other,) = (n for n, of in family.same.items() if of == "decode-new-token-unseen")
+    wrong = family.mistaken([other])
+    report = grade(asked, b"", 3, "", {}, lambda: Simulated(wrong, "torch"))
+    assert [m.id for m in report.mistakes] == ["decode-new-token-unseen"]

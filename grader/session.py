@@ -344,4 +344,6 @@ def _environment(folder: str | None) -> dict[str, str]:
         kept["TMPDIR"] = folder
     # One thread: small tensors gain nothing from more, and a fork after threads can hang.
     threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    return {**kept, **dict.fromkeys((*threads, "VECLIB_MAXIMUM_THREADS"), "1")}
+    kept |= dict.fromkeys((*threads, "VECLIB_MAXIMUM_THREADS"), "1")
+    # torch.compile starts compilers, which are shut out: the same code then runs as it is written.
+    return {**kept, "TORCHDYNAMO_DISABLE": "1"}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from grader.characters import is_shown
+
 _UNUSUAL = re.compile(r"[^\n\t -~]")
-_SPACES = "\u00a0\u202f\u3000"
+_MARKS = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_TOWER = re.compile(f"({_MARKS}{{4}}){_MARKS}+")  # so many on one letter cover the lines around it
 
 
 def _visible(match: re.Match[str]) -> str:
-    # Not printable to Python: controls, bidirectional and invisible marks, tags, lone surrogates.
-    if match[0].isprintable() or match[0] in _SPACES:
+    if is_shown(match[0]):
         return match[0]
     code = ord(match[0])
     width, letter = (2, "x") if code < 0x100 else (4, "u") if code < 0x10000 else (8, "U")
@@ -19,7 +21,8 @@ def _visible(match: re.Match[str]) -> str:
 
 def safe(text: str) -> str:
     """`text` with every hidden character spelled out (\\x1b), tabs as spaces."""
-    return _UNUSUAL.sub(_visible, text.replace("\r\n", "\n")).expandtabs(4)
+    shown = _UNUSUAL.sub(_visible, text.replace("\r\n", "\n"))
+    return _TOWER.sub(r"\1", shown).expandtabs(4)
 
 
 def one_line(text: str, width: int) -> str:

@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.characters import is_shown
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -33,7 +35,7 @@ def say(template: str, **facts: Any) -> str:
 
 def clean(text: str, longest: int = LONGEST) -> str:
     """Text from a submission: printable, of bounded length. Line ends and tabs stay."""
-    kept = "".join(c for c in text if c.isprintable() or c in "\n\t")
+    kept = "".join(c for c in text if is_shown(c) or c in "\n\t")
     return kept if len(kept) <= longest else kept[: longest - 1] + "…"
 
 

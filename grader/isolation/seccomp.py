@@ -159,6 +159,7 @@ TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 PR_SET_PDEATHSIG = 1
 # By these the kernel sends a signal to any process of the user when a descriptor is ready.
 SIGNALLED = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+LEASED = (1024, 1040)  # F_SETLEASE, F_SETDELEG: they hold up whoever opens the file next
 SIGNALLED_BY_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 DATAGRAMS = (2, 3)  # kinds of a pair that can be sent to any address, without `connect`
 NOTIFY_API = 5  # of libseccomp
@@ -199,6 +200,7 @@ def program() -> Filter:
         ("ioctl", "terminal", _low(pyseccomp, 1, TIOCSTI)),
         ("ioctl", "terminal", _low(pyseccomp, 1, TIOCLINUX)),
         *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in SIGNALLED),
+        *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in LEASED),
         *(("socketpair", "network", _low(pyseccomp, 1, kind, 0xF)) for kind in DATAGRAMS),
     )
     tried: dict[int, str] = {}

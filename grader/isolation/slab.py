@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from grader.characters import is_shown
 from grader.isolation.calls import Call, Counts, Header, Made, OutputSpec
 from grader.isolation.child import wire
 
@@ -293,10 +294,7 @@ def raw(tensor: torch.Tensor) -> memoryview:
 def clean(data: bytes) -> str:
     """Text from a submission, fit for a terminal: nothing that it obeys, or that cannot be seen."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    return "".join(c for c in text if c.isprintable() or c in KEPT)
-
-
-KEPT = "\n\t\u00a0\u202f\u3000"  # of what is not printable to Python: ends of lines, wide spaces
+    return "".join(c for c in text if is_shown(c) or c in "\n\t")
 
 
 def _aligned(count: int) -> int:

@@ -138,6 +138,13 @@ def test_every_report_says_what_protects_and_what_does_not() -> None:
     assert any("no file or network sandbox (asked for no sandbox)" in line for line in lines)
 
 
+def test_a_compiled_function_runs_as_it_is_written() -> None:
+    source = "import torch\n@torch.compile\ndef f(x): return x * 2\n"
+    _, called = submit(source, call(X))
+    assert called.status == "returned", called
+    assert called.outputs == [[[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]]]
+
+
 @pytest.mark.parametrize("broken", ["absent", "fails", "kernel"])
 def test_a_layer_that_is_missing_is_never_missed_in_silence(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -129,3 +129,14 @@ def test_marks_in_a_name_turn_nothing_around_on_the_screen(work: Path) -> None:
     for given in (name, f"no_{name}"):
         _, out, err = grade(work, given)
         assert "\u202e" not in out + err
+
+
+@pytest.mark.parametrize("module", ["click", "torch", "numpy", "json", "grader"])
+def test_a_module_that_lies_beside_a_submission_is_not_imported(work: Path, module: str) -> None:
+    """A141: `python -m` would look in the current folder first."""
+    (work / f"{module}.py").write_text("open('reached', 'w').close()\nraise SystemExit(0)\n")
+    (work / "softmax.py").write_text(RIGHT)
+    returned, out, err = grade(work, "softmax.py")
+    assert returned == 0, err
+    assert "passed" in out
+    assert not (work / "reached").exists()

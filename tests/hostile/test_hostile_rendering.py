@@ -117,6 +117,13 @@ def test_no_cleaner_lets_a_hidden_character_through(character: str) -> None:
     assert hidden(clean_bytes(f"a{character}b".encode("utf-8", "replace"))) == []
 
 
+def test_what_looks_blank_is_shown_or_gone_and_towers_of_marks_are_cut() -> None:
+    for blank in "\u115f\u1160\u17b4\u2800\u3164\uffa0":
+        for text in (safe(f"a{blank}b"), clean(f"a{blank}b"), clean_bytes(f"a{blank}b".encode())):
+            assert blank not in text
+    assert safe("e" + "\u0301" * 300 + "f") == "e" + "\u0301" * 4 + "f"
+
+
 def test_plain_text_stays_as_it_is() -> None:
     text = "naïve Zürich “x” → ∑ é 日本語 🎉 a\u00a0b"
     assert safe(text) == text

@@ -213,7 +213,7 @@ def run(
     bound = memory_bytes if policy["bounds_memory"] else None  # else the judge looks
     sandbox.limit(bound, file_bytes, policy["processes"])
     sandbox.close_files(policy, scratch)
-    sandbox.become(policy["uid"])
+    sandbox.become(policy["uid"], reads=policy["landlock"] > 0)
     imports.close_our_files()
     torch.set_num_threads(1)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115

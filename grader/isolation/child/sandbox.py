@@ -105,12 +105,12 @@ def limit(memory_bytes: int | None, file_bytes: int, processes: int) -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def become(uid: int) -> None:
-    """As root, be the user `uid`, to whom nothing belongs (0: stay), and keep no power but to read:
-    above all none over our own processes.
+def become(uid: int, reads: bool) -> None:
+    """As root, be the user `uid`, to whom nothing belongs (0: stay), and keep no power but, where
+    `reads`, to read: above all none over our own processes.
 
-    Reading stays, within what Landlock leaves open: torch may be installed in a folder that is
-    closed to others.
+    That is for what Landlock leaves open: torch may be installed in a folder that is closed to
+    others.
     """
     if sys.platform != "linux":
         return
@@ -124,7 +124,7 @@ def become(uid: int) -> None:
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     held = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 bits
     if libc.capget(header, held) == 0:
-        kept = held[1] & (1 << CAP_DAC_READ_SEARCH)
+        kept = held[1] & (1 << CAP_DAC_READ_SEARCH) if reads else 0
         libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0))
 
 

@@ -69,14 +69,19 @@ def request(case: BuiltCase) -> Call:
     return Call(args=case.args, kwargs=case.kwargs, outputs=outputs)
 
 
-def record(case: BuiltCase, outcome: Outcome, oracle: Oracle) -> Answer:
-    """Compare what a call returned with the truth."""
+def given(case: BuiltCase, outcome: Outcome) -> dict[str, Tensor] | None:
+    """What a call returned, by output name; None unless every shape fits."""
     values = outcome.outputs if outcome.status == "returned" else []
     got = {
         name: value for name, value in zip(case.outputs, values, strict=False) if value is not None
     }
-    fits = len(outcome.headers) == len(case.outputs) == len(got)
-    if not fits:
+    return got if len(outcome.headers) == len(case.outputs) == len(got) else None
+
+
+def record(case: BuiltCase, outcome: Outcome, oracle: Oracle) -> Answer:
+    """Compare what a call returned with the truth."""
+    got = given(case, outcome)
+    if got is None:
         return Answer(case, outcome, None, ())
     return Answer(case, outcome, got, differences(got, oracle.truth(case)))
 

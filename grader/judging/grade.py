@@ -71,10 +71,11 @@ def grade(
             for stage in (conductor.values, conductor.gradients, conductor.repeat):
                 if not trial.stopped:
                     stage(worker, trial)
-            timed = Timed(worker, conductor.spare(trial))
+            spare = conductor.spare(trial)
+            timed = Timed(worker, spare)
             finding = _explain(question, conductor, oracle, timed, trial)
             if filename:  # what is no file of a learner's is not to be tried out
-                sampler = Sampler(question, oracle, timed, trial, filename, worker_factory)
+                sampler = Sampler(question, oracle, timed, trial, filename, worker_factory, spare)
                 sample, facts = sampler.sample(), sampler.facts
     checks = Checks(question, cases, trial)
     found = checks.all()

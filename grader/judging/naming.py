@@ -176,43 +176,59 @@ class Evidence:
         self.lost = sum(a.outputs is None for a in answers)
         failing = [a for a in answers if a.differences]
         self.screen = min(failing, key=_preference) if failing else None
-        self.sieve = self._sieve()
+        self.quick = self._quick()
 
     @staticmethod
     def _misshapen(answer: Answer) -> bool:
         return answer.returned and answer.kinds_fit and not answer.shapes_fit
 
     def screened(self, hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
-        """Those that the most telling wrong case does not rule out."""
+        """Those that a quick look, and the most telling wrong case, do not rule out."""
         if self.screen is None:
             return []
-        screens = [a for a in (self.sieve, self.screen) if a is not None]
-        return [
-            names
-            for names in hypotheses
-            if all(self._plausible(names, a) and self._fitting(names, a) for a in screens)
-        ]
+        near = [h for h in hypotheses if all(self._plausible(h, a) for a in self.quick)]
+        return [h for h in near if self._fitting(h, self.screen)]
 
-    def _sieve(self) -> Answer | None:
-        """A right case that rules most hypotheses out for less: where the wrong one is large, or
-        has large scores, which a quick look does not judge."""
-        right = [a for a in self.answers if a.outputs is not None and not a.differences]
-        if self.screen is None or not right:
-            return None
-        cheap, screen = min(right, key=_preference).case, self.screen.case
-        slow = screen.clear_leader and not cheap.clear_leader
-        smaller = LARGE * cheap.entries() <= screen.entries()
-        return min(right, key=_preference) if slow or smaller else None
+    def _quick(self) -> list[Answer]:
+        """What to have a quick look at: the most telling wrong case, then the ordinary right ones,
+        which rule most of the rest out for less than a close look at one of large scores.
+
+        A small right case goes first where the wrong one is large.
+        """
+        if self.screen is None:
+            return []
+        right = sorted(
+            (
+                a
+                for a in self.answers
+                if a.values_right and not a.case.clear_leader and a.case.dtype == "float32"
+            ),
+            key=_preference,
+        )
+        small = bool(right) and LARGE * right[0].case.entries() <= self.screen.case.entries()
+        return [*right[:small], self.screen, *right[small:]]
 
     def _plausible(self, names: Hypothesis, answer: Answer) -> bool:
-        """A quick look, which spares most hypotheses the rest: near in the case's own dtype."""
+        """A quick look, which spares most hypotheses the rest: near in the case's own dtype.
+
+        Code that computes in float64 may be right by its range where our float32 is far off.
+        """
         if answer.case.clear_leader or answer.outputs is None:
             return True  # large scores: rounding alone may go far
         dtype = tolerance.graded_dtype(DTYPES[answer.case.dtype])
-        outputs = self.family.run(names, answer.case, dtype)
-        if outputs is None or len(outputs) != len(answer.outputs):
+        if self._near(names, answer, dtype):
+            return True
+        if answer.differences or not all(v.is_floating_point() for v in answer.outputs.values()):
             return False
-        unit = torch.finfo(dtype).eps * math.sqrt(self.family.oracle.reduction(answer.case))
+        Range.is_met = False
+        return self._near(names, answer, torch.float64) or Range.is_met
+
+    def _near(self, names: Hypothesis, answer: Answer, dtype: torch.dtype) -> bool:
+        outputs = self.family.run(names, answer.case, dtype)
+        if outputs is None or answer.outputs is None or len(outputs) != len(answer.outputs):
+            return False
+        graded = tolerance.graded_dtype(DTYPES[answer.case.dtype])
+        unit = torch.finfo(graded).eps * math.sqrt(self.family.oracle.reduction(answer.case))
         allowed = self.family.oracle.truth(answer.case).allowed.values()
         return all(
             # Where zeros are right nothing is allowed: the mistake's own rounding counts too.

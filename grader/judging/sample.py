@@ -7,6 +7,7 @@ fault, a row of the smallest failing case stands in.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -55,12 +56,14 @@ class Sampler:
         trial: Trial,
         filename: str,
         worker_factory: WorkerFactory,
+        seconds: float,
     ) -> None:
         self.question = question
         self.oracle = oracle
         self.worker = worker
         self.trial = trial
         self.worker_factory = worker_factory
+        self.seconds = seconds  # left for processes of their own, the loading of the file included
         self.facts: list[Fact] = []
         self.imports = imports(question, filename)
         self.numpy = question["framework"] == "numpy"
@@ -146,13 +149,16 @@ class Sampler:
         earlier calls, or were never asked for twice."""
 
         def shown(recipe: Recipe) -> Sample | None:
-            before = self.worker
+            if self.seconds <= 0:
+                return None
+            before, began = self.worker, time.monotonic()
             with self.worker_factory() as fresh:
-                self.worker = Timed(fresh, self.question["seconds"])
+                self.worker = Timed(fresh, self.seconds)
                 try:
                     return show(recipe) if fresh.load().status == "returned" else None
                 finally:
                     self.worker = before
+                    self.seconds -= time.monotonic() - began
 
         return shown
 
@@ -176,6 +182,8 @@ class Sampler:
 
     def _clean_alone(self, case: BuiltCase) -> bool:
         """Whether a call that raised does not in a process that did nothing before."""
+        if self.seconds <= 0:
+            return False
         with self.worker_factory() as fresh:
             loaded = fresh.load()
             return loaded.status == "returned" and fresh.call(request(case)).status == "returned"

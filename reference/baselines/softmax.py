@@ -54,13 +54,15 @@ def online_softmax_reversed(x: Tensor, block_size: int) -> tuple[Tensor, Tensor]
 
 
 def online_softmax_entries(x: Tensor, block_size: int) -> tuple[Tensor, Tensor]:
-    """Entry by entry, the finest blocks there are."""
-    m, total = x[..., 0], torch.ones_like(x[..., 0])  # (...)
-    for entry in x[..., 1:].unbind(dim=-1):
+    """Entry by entry, the finest blocks there are. In float32 at least: a bfloat16 sum of ones
+    stays at 256."""
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., N)
+    m, total = wide[..., 0], torch.ones_like(wide[..., 0])  # (...)
+    for entry in wide[..., 1:].unbind(dim=-1):
         higher = torch.maximum(m, entry)
         total = total * torch.exp(m - higher) + torch.exp(entry - higher)
         m = higher
-    return m, total
+    return m.to(x.dtype), total.to(x.dtype)
 
 
 def online_softmax_pairwise(x: Tensor, block_size: int) -> tuple[Tensor, Tensor]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import torch
+from bank import question
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_process import factory
 
 from grader.judging.compare import compare, ratios
+from grader.judging.grade import grade
 from grader.judging.tolerance import allowed
 
 
@@ -85,3 +88,26 @@ def test_nan_and_infinity_are_counted_apart_and_expected_ones_must_be_met() -> N
     assert (found.nan, found.infinite, found.wrong_entries) == (1, 2, 3)
     assert found.index == (0,)
     assert compare("out", torch.tensor([1.0, -1e30, 2.0, 3.0]), right, bound) is not None
+
+
+STALLS = """
+import torch
+
+
+def online_softmax(x, block_size):
+    m, total = x[..., 0], torch.ones_like(x[..., 0])
+    for entry in x[..., 1:].unbind(-1):
+        higher = torch.maximum(m, entry)
+        total = total * (m - higher).exp() + (entry - higher).exp()
+        m = higher
+    return m, total
+"""
+
+
+def test_a_sum_that_stalls_in_bfloat16_is_wrong() -> None:
+    asked = question("online-softmax")
+    for seed in range(3):
+        report = grade(asked, b"", seed, "", {}, factory(asked, STALLS))
+        wrong = [check.id for check in report.checks if check.verdict == "wrong_answer"]
+        assert wrong == ["values/many-alike/bfloat16"]
+        assert not report.mistakes

@@ -145,8 +145,9 @@ class Conductor:
         self.worker_factory = worker_factory
 
     def values(self, worker: Worker, trial: Trial) -> None:
-        """Every case in every dtype, until one ends the run or the stage's time is up."""
-        timed = Timed(worker, self.question["seconds"])
+        """Every case in every dtype, until one ends the run or the stage's time is up, of which
+        the file's loading took its part."""
+        timed = Timed(worker, max(0.0, self.question["seconds"] - trial.loaded.seconds))
         for declared in self.cases:
             for dtype in dtypes_of(declared):
                 first = trial.answers.get(declared["id"])
@@ -156,6 +157,8 @@ class Conductor:
                 case = self.oracle.draw(declared, dtype, self.seed)
                 outcome = timed.call(request(case))
                 trial.seconds += outcome.seconds
+                if outcome.status == "timeout" and trial.loaded.seconds > outcome.seconds:
+                    outcome.detail["loading"] = f"{trial.loaded.seconds:.1f} s"
                 trial.answers[name] = record(case, outcome, self.oracle)
                 trial.note(case, outcome)
                 slow = outcome.status == "exception" and timed.left <= 0  # the exception is told
@@ -244,7 +247,8 @@ class Conductor:
 
     def spare(self, trial: Trial) -> float:
         """Seconds for what is asked of a submission whose values are wrong."""
-        return max(1.0, float(self.question["seconds"]) - trial.seconds) / 2
+        spent = trial.loaded.seconds + trial.seconds
+        return max(0.5, (float(self.question["seconds"]) - spent) / 2)
 
     def _again(self, worker: Worker, trial: Trial, given: Sequence[Answer]) -> Repetition | None:
         for first in given:

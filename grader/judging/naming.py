@@ -209,17 +209,15 @@ class Evidence:
         return [*right[:small], self.screen, *right[small:]]
 
     def _plausible(self, names: Hypothesis, answer: Answer) -> bool:
-        """A quick look, which spares most hypotheses the rest: near in the case's own dtype.
+        """A quick look, which spares most hypotheses the rest.
 
-        Code that computes in float64 may be right by its range where our float32 is far off.
+        Wrong outputs are to be near what the hypothesis gives in the case's own dtype, where the
+        dtype may be at fault; right ones, in whatever dtype they were computed, near the exact.
         """
         if answer.case.clear_leader or answer.outputs is None:
             return True  # large scores: rounding alone may go far
-        dtype = tolerance.graded_dtype(DTYPES[answer.case.dtype])
-        if self._near(names, answer, dtype):
-            return True
-        if answer.differences or not all(v.is_floating_point() for v in answer.outputs.values()):
-            return False
+        if answer.differences:
+            return self._near(names, answer, tolerance.graded_dtype(DTYPES[answer.case.dtype]))
         Range.is_met = False
         return self._near(names, answer, torch.float64) or Range.is_met
 

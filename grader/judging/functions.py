@@ -38,10 +38,12 @@ def readings(dotted: str) -> dict[str, tuple[str, dict[str, object]]]:
     What is a mistake with an id of its own is none.
     """
     table = switches(dotted)
+    module, _, name = dotted.rpartition(".")
+    own = getattr(importlib.import_module(module), "READINGS", {}).get(name, lambda _: ())
     return {
         f"{id_}~{n}": (id_, other)
         for id_, made in table.items()
-        for n, other in enumerate(same(made))
+        for n, other in enumerate(o for one in (made, *same(made)) for o in (one, *own(one)))
         if other not in table.values()
     }
 

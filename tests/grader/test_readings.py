@@ -33,6 +33,17 @@ def test_every_other_number_is_the_same_mistake(id_: str, mistake: str) -> None:
         assert [m.id for m in report.mistakes] == [mistake], family.table[other]
 
 
+def test_zeroing_the_rows_of_empty_sequences_by_their_length_hides_no_mistake() -> None:
+    asked = question("padding-mask")
+    family = Family(asked, Oracle(asked))
+    others = [name for name in family.same if "empty_sequences" in family.table[name]]
+    assert len(others) > 20
+    for other in others:
+        wrong = family.mistaken([other])
+        report = grade(asked, b"", 3, "", {}, lambda: Simulated(wrong, "torch"))  # noqa: B023
+        assert [m.id for m in report.mistakes] == [family.same[other]], family.table[other]
+
+
 def unshifted(o_a: Q, lse_a: Q, o_b: Q, lse_b: Q) -> tuple[Q, Q]:
     a, b = lse_a.double().exp(), lse_b.double().exp()  # (B, H, T), inf from 710 on
     total = a + b

@@ -29,13 +29,20 @@ _SAME = {
     ("fill", "weak"): tuple(WEAK),
     ("start", "sentinel"): tuple(SENTINEL),
     ("normaliser", "epsilon"): tuple(EPSILON),
+    ("d_q_sum", "own 1"): ("own 2", "own 4", "own 16", "last 1", "last 2", "last 4", "last 16"),
+    ("d_k_sum", "last 1"): ("last 2", "last 4", "last 16"),
+    ("d_v_sum", "last 1"): ("last 2", "last 4", "last 16"),
+    ("tail", "dropped"): ("dropped-but-one", "in-reach", "in-reach-but-one"),
 }
 
+_EMPTY = ({"empty": "nan"}, {"empty": "mean"}, {"empty": "zero"})
 
 _HIDDEN: dict[tuple[str, str], tuple[dict[str, str], ...]] = {
-    ("softmax", "queries"): ({"empty": "nan"}, {"empty": "mean"}),
-    ("softmax", "heads"): ({"empty": "nan"}, {"empty": "mean"}),
-    ("softmax", "batch"): ({"empty": "nan"}, {"empty": "mean"}),
+    ("softmax", "queries"): _EMPTY,
+    ("softmax", "heads"): _EMPTY,
+    ("softmax", "kv-heads"): _EMPTY,
+    ("softmax", "group"): _EMPTY,
+    ("softmax", "batch"): _EMPTY,
     ("mask", "reversed"): ({"unseen": "nan"},),
     ("mask", "hides-self"): ({"unseen": "nan"},),
     ("mask", "inverted"): ({"unseen": "guarded"},),
@@ -51,5 +58,7 @@ def same(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
             if other != value:
                 yield {**switches, switch: other}
         for outcome in _HIDDEN.get((switch, str(value)), ()):
-            if len(switches) == 1 or outcome.keys() & switches.keys():
+            # Zero is what a family gives without the switch.
+            alone = len(switches) == 1 and "zero" not in outcome.values()
+            if alone or outcome.keys() & switches.keys():
                 yield {**switches, **outcome}

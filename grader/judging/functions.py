@@ -35,15 +35,19 @@ def switches(dotted: str) -> dict[str, dict[str, object]]:
 def readings(dotted: str) -> dict[str, tuple[str, dict[str, object]]]:
     """Other ways to make the listed mistakes: a name of ours -> the mistake's id and the switches.
 
-    What is a mistake with an id of its own is none.
+    What is a mistake with an id of its own is none, and what two share is the first one's.
     """
     table = switches(dotted)
-    return {
-        f"{id_}~{n}": (id_, other)
-        for id_, made in table.items()
-        for n, other in enumerate(same(made))
-        if other not in table.values()
-    }
+    module, _, name = dotted.rpartition(".")
+    own = getattr(importlib.import_module(module), "READINGS", {}).get(name, lambda _: ())
+    known = list(table.values())
+    found: dict[str, tuple[str, dict[str, object]]] = {}
+    for id_, made in table.items():
+        for n, other in enumerate(o for one in (made, *same(made)) for o in (one, *own(one))):
+            if other not in known:
+                known.append(other)
+                found[f"{id_}~{n}"] = id_, other
+    return found
 
 
 def invoke(

@@ -49,9 +49,23 @@ def _d_scores(
         return weights * (1 - weights) * d_weights
     if how == "unweighted":
         return (d_weights - row_term).masked_fill(~visible, 0.0)
+    if how == "negated":
+        return weights * (row_term - d_weights)
     if how == "unweighted-unmasked":
         return d_weights - row_term
     return weights * (d_weights - row_term)
+
+
+def _added_up(how: str, pairs: Tensor) -> Tensor:
+    """Of pairs (B, H, T, T), what a sum in blocks keeps: all; or, overwritten block by block,
+    "last 4": the last 4 queries or what is left of them; "own 4": the keys of the query's block.
+    """
+    if how == "all":
+        return pairs
+    which, size = how.split()
+    block = torch.arange(pairs.shape[-1]) // int(size)  # (T,)
+    kept = block == (block[:, None] if which == "own" else block[-1])  # (T, T) or (T,)
+    return torch.where(kept, pairs, 0.0)
 
 
 def attention_backward(
@@ -74,6 +88,9 @@ def attention_backward(
     d_q_from: str = "keys",
     d_k_from: str = "queries",
     d_v_from: str = "right",
+    d_q_sum: str = "all",
+    d_k_sum: str = "all",
+    d_v_sum: str = "all",
     order: str = "q-first",
 ) -> Gradients:
     """The gradients d_q, d_k, d_v (B, H, T, D) of causal attention; as the reference.
@@ -88,6 +105,7 @@ def attention_backward(
     d_q_from    keys; queries; or transposed (of the keys)
     d_k_from    queries; keys; or transposed (not transposed where it should be)
     d_v_from    right; transposed; or unnormalised (weights before the division)
+    d_q_sum, d_k_sum, d_v_sum  see `_added_up`; for d_q it is the keys that are added up
     order       q-first; k-first; v-first; or reversed (v, k, q)
     """
     forwards, back = (q.shape[-1] ** power for power in _SCALE[scale])
@@ -107,7 +125,8 @@ def attention_backward(
     d_weights = d_out @ (v if d_weights_from == "values" else k).transpose(-2, -1)  # (B, H, T, T)
     term = _row_term(row_term, weights, d_weights, out, v, d_out)
     d_scores = _d_scores(jacobian, weights, d_weights, term, visible)  # (B, H, T, T)
-    by_q, by_k = d_scores, d_scores.transpose(-2, -1)  # what meets the keys, and the queries
+    by_q = _added_up(d_q_sum, d_scores)  # what meets the keys
+    by_k = _added_up(d_k_sum, d_scores.transpose(-2, -1))  # what meets the queries
     if d_q_from == "transposed":
         by_q = d_scores.transpose(-2, -1)
     if d_k_from == "transposed":
@@ -116,7 +135,8 @@ def attention_backward(
     d_q = by_q @ (q if d_q_from == "queries" else k) * times[scale_q]  # (B, H, T, D)
     d_k = by_k @ (k if d_k_from == "keys" else q) * times[scale_k]  # (B, H, T, D)
     mixing = raised if d_v_from == "unnormalised" else weights  # (B, H, T, T)
-    d_v = (mixing if d_v_from == "transposed" else mixing.transpose(-2, -1)) @ d_out
+    by_v = mixing if d_v_from == "transposed" else mixing.transpose(-2, -1)
+    d_v = _added_up(d_v_sum, by_v) @ d_out  # (B, H, T, D)
     return {
         "q-first": (d_q, d_k, d_v),
         "k-first": (d_k, d_q, d_v),
@@ -137,7 +157,13 @@ MISTAKES: Mistakes = {
         "backward-scale-forgotten": {"scale_q": "never", "scale_k": "never"},
         "backward-scale-forgotten-on-q": {"scale_q": "never"},
         "backward-scale-forgotten-on-k": {"scale_k": "never"},
+        "backward-scale-twice": {"scale_q": "twice", "scale_k": "twice"},
+        "backward-scale-twice-on-q": {"scale_q": "twice"},
         "backward-scale-twice-on-k": {"scale_k": "twice"},
+        "backward-sign-flipped": {"jacobian": "negated"},
+        "backward-dq-overwritten": {"d_q_sum": "own 1"},
+        "backward-dk-overwritten": {"d_k_sum": "last 1"},
+        "backward-dv-overwritten": {"d_v_sum": "last 1"},
         "scale-none": {"scale": "none", "scale_q": "once", "scale_k": "once"},
         "backward-scale-missing-forwards": {"scale": "back", "scale_q": "once", "scale_k": "once"},
         "scale-without-root": {"scale": "width"},

@@ -72,6 +72,8 @@ def _weights(
     else:
         sees_any = allow.any(dim=_SOFTMAX_DIM[softmax], keepdim=True)
     lowest = torch.finfo(scores.dtype).min if empty == "mean" else -torch.inf
+    if empty == "added":
+        return _normalise(scores - 1e9 * (~allow).to(scores.dtype), softmax, form)
     if masking.startswith("weak-added"):  # a row that sees nothing is moved as a whole
         scores = scores + (~allow).to(scores.dtype) * LOW[masking.removeprefix("weak-added")]
     else:
@@ -112,8 +114,8 @@ def attend(
     masking   before the softmax with -inf; zero (or 1e-9) or weak (-1e4) in its place; weak-added
               (-1e4 on top); after, without renormalising; added (as 0 and 1); ignored
     polarity  attend, or hide: the mask read the other way round
-    empty     what a softmax that sees nothing gives: zero, nan, mean (a finite fill), or all
-              (as if it saw everything)
+    empty     what a softmax that sees nothing gives: zero, nan, mean (a finite fill), added (what
+              is left of scores that 1e9 is taken from) or all (as if it saw everything)
     mix       right, or transposed: weights^T @ v
     """
     width = model_width or q.shape[1] * q.shape[-1]

@@ -49,7 +49,7 @@ def cross_attention(
                     leaves those rows without a key; zeroed (k and v, no mask);
                     or another of `masks.tokens`
     causal          no, or yes: aligned top left
-    transposed      none; all: x @ w; or output: only w_o
+    transposed      none; all: x @ w; or query, key, value, output: only that one
     roles           right, kv-swapped, qk-swapped, keys-as-values
     values          projected, or input: the context itself
     output          projected, or none: w_o forgotten
@@ -62,8 +62,10 @@ def cross_attention(
         w_k, w_v = w_v, w_k
     if roles == "qk-swapped":
         w_q, w_k = w_k, w_q
-    if transposed == "all":
-        w_q, w_k, w_v = w_q.T, w_k.T, w_v.T
+    w_q, w_k, w_v = (
+        w.T if transposed in ("all", which) else w
+        for w, which in zip((w_q, w_k, w_v), ("query", "key", "value"), strict=True)
+    )
     q = split_heads(x @ w_q.T, n_heads, split)  # (B, H, T, D)
     k = split_heads(context @ w_k.T, n_heads, kv_split or split)  # (B, H, S, D)
     mixed = context if values == "input" else context @ w_v.T  # (B, S, d)
@@ -120,8 +122,14 @@ MISTAKES: core.Mistakes = {
         "softmax-over-queries-finite": {"softmax": "queries", "empty": "mean"},
         "softmax-over-heads": {"softmax": "heads", "empty": "nan"},
         "softmax-over-heads-finite": {"softmax": "heads", "empty": "mean"},
+        "softmax-over-batch": {"softmax": "batch"},
         "kv-split-without-transpose": {"kv_split": "reshape"},
         "weights-not-transposed": {"transposed": "all"},
+        "query-weight-not-transposed": {"transposed": "query"},
+        "key-weight-not-transposed": {"transposed": "key"},
+        "value-weight-not-transposed": {"transposed": "value"},
         "output-weight-not-transposed": {"transposed": "output"},
+        "heads-split-interleaved": {"split": "interleaved"},
+        "heads-merged-interleaved": {"merge": "interleaved"},
     }
 }

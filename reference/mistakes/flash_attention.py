@@ -45,6 +45,14 @@ def _visible(how: str, causal: bool, queries: int, keys: int, block: int, span: 
     }[how]
 
 
+def _whole_blocks(tail: str, causal: bool, queries: int, keys: int, block: int) -> Tensor:
+    """bool (T, S): keys in whole blocks of those that the query's tile may see."""
+    row, key = torch.arange(queries)[:, None], torch.arange(keys)  # (T, 1), (S,)
+    reach = torch.clamp((row // block + 1) * block, max=queries) + keys - queries  # (T, 1)
+    end = (reach if causal else torch.full_like(row, keys)) // block * block
+    return key < (end.clamp(min=block) if tail == "in-reach-but-one" else end)
+
+
 def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:
     """The maximum (B, H, T, 1) after a block of scores (B, H, T, block)."""
     own = block.amax(dim=-1, keepdim=True)  # (B, H, T, 1)
@@ -79,13 +87,16 @@ def flash_attention(
     divide: str = "end",
     blocks: str = "joined",
     rows: str = "all",
+    roles: str = "right",
 ) -> Tensor:
     """Attention of q (B, H, T, D) over k, v (B, H, S, D) in blocks; as the reference.
 
-    scale    right; none; or width: 1/D
+    scale    right; none; width: 1/D; or heads: 1/sqrt(H)
     base     e; or two, without the factor log2(e)
     mask     see `_visible`; fill: what a hidden score becomes
-    tail     the last, partial block of keys: kept, dropped, or zero-padded
+    tail     the last, partial block of keys: kept, zero-padded, or dropped; dropped-but-one: not
+             where it is the only one; in-reach, in-reach-but-one: of the keys that some query of
+             the tile may see
     visited  keys; or queries: blocks are counted by T
     order    forwards, or backwards
     start    the first maximum: -inf, zero, or sentinel; maximum: see `_maximum`
@@ -95,19 +106,24 @@ def flash_attention(
     total    running; or last: replaced by each block's
     divide   end; never; each-block; or guarded: rows without a total are zero
     blocks   joined; or summed: each with a softmax of its own
+    roles    right, or keys-as-values
     rows     all; or whole-tiles: rows past the last whole tile of queries stay zero
     """
     queries, keys, width = q.shape[-2], k.shape[-2], q.shape[-1]
     if tail == "zero-padded":
         k, v = (pad(x, (0, 0, 0, -keys % block_size)) for x in (k, v))
-    scores = q @ k.transpose(-2, -1) * width ** _SCALE[scale]  # (B, H, T, S)
+    factor = q.shape[1] ** -0.5 if scale == "heads" else width ** _SCALE[scale]
+    scores = q @ k.transpose(-2, -1) * factor  # (B, H, T, S)
+    v = v if roles == "right" else k
     if base == "two":
         scores = scores * math.log(2)
     visible = _visible(mask, causal, queries, keys, block_size, k.shape[-2])  # (T, S)
+    if tail.startswith("in-reach"):
+        visible = visible & _whole_blocks(tail, causal, queries, keys, block_size)
     scores = scores.masked_fill(~visible, _FILL[fill])
 
     end = queries if visited == "queries" else k.shape[-2]
-    if tail == "dropped":
+    if tail == "dropped" or (tail == "dropped-but-one" and end > block_size):
         end -= end % block_size
     starts = [begin for begin in range(0, end, block_size) if begin < k.shape[-2]]
     m = torch.full_like(q[..., :1], _START[start])  # (B, H, T, 1)
@@ -150,6 +166,8 @@ MISTAKES: Mistakes = {
     "flash_attention": {
         "scale-none": {"scale": "none"},
         "scale-without-root": {"scale": "width"},
+        "scale-by-n-heads": {"scale": "heads"},
+        "keys-as-values": {"roles": "keys-as-values"},
         "flash-exp2-without-log2e": {"base": "two"},
         "softmax-overflow": {"maximum": "none"},
         "weights-unnormalised": {"divide": "never"},

@@ -55,4 +55,11 @@ SHARED: dict[str, dict[str, object]] = {
     "keys-as-values": {"roles": "keys-as-values"},
 }
 
-MISTAKES: core.Mistakes = {"gqa": SHARED}
+MISTAKES: core.Mistakes = {
+    "gqa": {
+        **SHARED,
+        "softmax-over-batch": {"softmax": "batch"},
+        "softmax-over-kv-heads": {"softmax": "kv-heads"},
+        "softmax-over-group": {"softmax": "group"},
+    }
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
 import torch
 from torch import Tensor
@@ -41,6 +41,14 @@ def _before(sums: Tensor) -> Tensor:
     return torch.cat((torch.zeros_like(sums[:, :, :1]), sums[:, :, :-1]), dim=2)
 
 
+def _of_chunk(sums: Tensor, chunk: int, carried: str) -> Tensor:
+    """Running sums (B, H, T, ...) that begin anew with each chunk, or (last) the one before."""
+    place = torch.arange(sums.shape[2], device=sums.device)  # (T,)
+    begin = place // chunk * chunk - (chunk if carried == "last" else 0)  # (T,)
+    earlier = torch.cat((torch.zeros_like(sums[:, :, :1]), sums), dim=2)  # (B, H, T+1, ...)
+    return sums - earlier[:, :, begin.clamp(min=0)]
+
+
 def linear_attention(
     q: Tensor,
     k: Tensor,
@@ -56,6 +64,9 @@ def linear_attention(
     decay: float = 1.0,
     keys_summed: str = "running",
     normaliser: str = "right",
+    forgotten: str = "nothing",
+    chunk: int = 16,
+    carried: str = "none",
 ) -> Tensor:
     """Causal linear attention of q, k (B, H, T, D) and v (B, H, T, D_v); as the reference.
 
@@ -69,6 +80,8 @@ def linear_attention(
     keys_summed running; all; last (the position's own key alone); or before: read before the update
     normaliser  right; missing; keys (the key sum's total, without the query); count; or
                 epsilon (1e-2 added), or clamped (at least 1)
+    forgotten   nothing; or state, keys or both: that sum goes from chunk to chunk no further
+    chunk       its length; carried: none, or last: the sum of the chunk before replaces the older
     """
     if kernel == "softmax":
         allow = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool).tril()  # (T, T)
@@ -80,6 +93,10 @@ def linear_attention(
     k = k if mapped == "queries" else phi(k)  # (B, H, T, D)
     state = _running(k[..., None] * v[..., None, :], axis, decay)  # (B, H, T, D, D_v)
     key_sum = _running(k, axis, decay)  # (B, H, T, D)
+    if forgotten in ("state", "both"):
+        state = _of_chunk(state, chunk, carried)
+    if forgotten in ("keys", "both"):
+        key_sum = _of_chunk(key_sum, chunk, carried)
     if span == "all":
         state, key_sum = (x[:, :, -1:].expand_as(x) for x in (state, key_sum))
     if read != "after":
@@ -109,6 +126,19 @@ def linear_attention(
     return out
 
 
+def _chunked(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """Sums forgotten between chunks of another length, or replaced by the last chunk's."""
+    if "forgotten" not in switches:
+        return
+    for chunk in (1, 2, 4, 8, 16, 32, 64, 128):
+        if chunk > 1 or switches["forgotten"] == "state":  # else another mistake, or v itself
+            yield {**switches, "chunk": chunk}
+        yield {**switches, "chunk": chunk, "carried": "last"}
+
+
+READINGS = {"linear_attention": _chunked}
+"""As in `reference.mistakes.masks`."""
+
 MISTAKES: core.Mistakes = {
     "linear_attention": {
         "linear-normaliser-missing": {"normaliser": "missing"},
@@ -137,5 +167,8 @@ MISTAKES: core.Mistakes = {
         "linear-normaliser-clamped": {"normaliser": "clamped"},
         "linear-sum-over-heads": {"axis": 1},
         "linear-state-decays": {"decay": 0.5},
+        "linear-chunks-forgotten": {"forgotten": "both"},
+        "linear-chunk-state-forgotten": {"forgotten": "state"},
+        "linear-chunk-keys-forgotten": {"forgotten": "keys"},
     }
 }

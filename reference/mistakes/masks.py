@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -51,6 +52,7 @@ def tokens(padding: str, lengths: Tensor, length: int) -> Tensor:
         "one-too-many": place <= n,
         "one-short": place < n - 1,
         "one-short-of-several": place < (n - 1).clamp(min=1),
+        "at-least-one": place < n.clamp(min=1),
         "left": place >= length - n,
         "inverted": place >= n,
         "longest": place < n.max().expand_as(n),
@@ -68,15 +70,18 @@ def padded_attention(
     padding: str = "keys",
     padded_queries: str = "computed",
     causal: str = "no",
+    empty_sequences: str = "attended",
     **switches: Any,
 ) -> Tensor:
     """Attention over a padded batch, with the switches of `core.attend` too.
 
     padding         keys (hidden from the length on); one-too-many, one-short; left (the first
                     T - length); inverted (the tokens hidden); queries (rows in place of keys);
-                    longest, first (one length for all); ignored; zeroed (k and v, no mask)
+                    longest, first (one length for all); ignored; zeroed (k and v, no mask);
+                    one-short-of-several, at-least-one (a length of 1, or of 0, is left at 1)
     padded_queries  computed, or zero
     causal          no, or yes
+    empty_sequences attended, as the rest makes it; or zeroed in the end: not a mistake
     """
     length = k.shape[-2]
     place = torch.arange(length, device=k.device)  # (T,)
@@ -92,7 +97,28 @@ def padded_attention(
     out = core.attend(q, k, v, allow, **switches)  # (B, H, T, D)
     if padded_queries == "zero":
         out = out.masked_fill((place >= n)[:, None, :, None], 0.0)
+    if empty_sequences == "zeroed":
+        out = out.masked_fill((lengths == 0)[:, None, None, None], 0.0)
     return out
+
+
+def _padded(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The mistake in code that zeroes the rows of empty sequences by their length.
+
+    Such code may leave anything in rows of others that see nothing because of the mistake.
+    """
+    outcome = "softmax" in switches and "empty" in switches  # of what is hidden throughout
+    if switches.get("padding") == "at-least-one":
+        return  # mended by it
+    if "padding" in switches or switches.get("masking") == "added" or outcome:
+        yield {**switches, "empty_sequences": "zeroed"}
+    if switches.get("padding") in ("inverted", "one-short", "queries"):
+        for empty in ("nan", "mean", "added"):
+            yield {**switches, "empty": empty, "empty_sequences": "zeroed"}
+
+
+READINGS = {"padded_attention": _padded}
+"""Other readings that a family of its own has, beside those of `reference.mistakes.readings`."""
 
 
 MISTAKES: core.Mistakes = {
@@ -113,6 +139,8 @@ MISTAKES: core.Mistakes = {
         "padding-masks-queries": {"padding": "queries"},
         "padding-one-too-many": {"padding": "one-too-many"},
         "padding-one-short": {"padding": "one-short"},
+        "padding-one-short-of-several": {"padding": "one-short-of-several"},
+        "padding-at-least-one": {"padding": "at-least-one"},
         "padding-left": {"padding": "left"},
         "padding-longest": {"padding": "longest"},
         "padding-first-length": {"padding": "first"},
@@ -123,10 +151,12 @@ MISTAKES: core.Mistakes = {
         "mask-fill-zero": {"masking": "zero"},
         "mask-fill-weak": {"masking": "weak"},
         "mask-fill-weak-added": {"masking": "weak-added"},
+        "mask-added": {"masking": "added"},
         "scale-none": {"scale": "none"},
         "scale-without-root": {"scale": "width"},
         "softmax-over-queries": {"softmax": "queries"},
         "softmax-over-heads": {"softmax": "heads"},
+        "softmax-over-batch": {"softmax": "batch"},
         "softmax-overflow": {"form": "naive"},
         "softmax-overflow-zero": {"form": "naive-zero"},
         "empty-rows-nan": {"empty": "nan"},

@@ -81,6 +81,7 @@ MISTAKES: core.Mistakes = {
         "scale-by-key-count": {"scale": "keys"},
         "scale-by-query-count": {"scale": "queries"},
         "softmax-over-queries": {"softmax": "queries"},
+        "softmax-over-batch": {"softmax": "batch"},
         "softmax-overflow": {"form": "naive"},
         "softmax-overflow-zero": {"form": "naive-zero"},
         "softmax-twice": {"form": "twice"},

@@ -48,6 +48,8 @@ SHARED: dict[str, dict[str, object]] = {
 MISTAKES: core.Mistakes = {
     "causal_mha": {
         **SHARED,
+        "softmax-over-batch": {"softmax": "batch"},
+        "heads-merged-interleaved": {"merge": "interleaved"},
         "weights-not-transposed": {"transposed": "all"},
         "query-weight-not-transposed": {"transposed": "query"},
         "key-weight-not-transposed": {"transposed": "key"},

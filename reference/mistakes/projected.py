@@ -99,6 +99,24 @@ def project(
     return q, k, x if values == "input" else v
 
 
+def _sliced(heads: Tensor, n_kv_heads: int, softmax: str) -> Tensor:
+    """(B, H, T, D), H being (H_kv, G), with the key/value heads (kv-heads) or the heads of one
+    group in place of the heads axis, and the other among the batch."""
+    batch, _, length, width = heads.shape
+    heads = heads.reshape(batch, n_kv_heads, -1, length, width)  # (B, H_kv, G, T, D)
+    if softmax == "kv-heads":
+        heads = heads.transpose(1, 2)  # (B, G, H_kv, T, D)
+    return heads.flatten(end_dim=1)
+
+
+def _joined(mixed: Tensor, batch: int, softmax: str) -> Tensor:
+    """What `_sliced` took apart: (B, H, T, D)."""
+    mixed = mixed.reshape(batch, -1, *mixed.shape[1:])  # (B, G, H_kv, T, D) or (B, H_kv, G, T, D)
+    if softmax == "kv-heads":
+        mixed = mixed.transpose(1, 2)  # (B, H_kv, G, T, D)
+    return mixed.flatten(1, 2)
+
+
 def attention_layer(
     x: Tensor,
     weights: tuple[Tensor, Tensor, Tensor],
@@ -129,7 +147,8 @@ def attention_layer(
     share     `share_heads`
     rotated   queries-keys, queries, keys, all (the values too), before-split, or none
     causal    `causal_mask`
-    The rest are switches of `project`, of `core.attend`, and of `apply_rope`.
+    The rest are switches of `project`, of `core.attend`, and of `apply_rope`; `softmax` also has
+    kv-heads and group, over part of the heads.
     """
     turns = {name: switches.pop(name) for name in ROPE_SWITCHES & switches.keys()}
 
@@ -152,7 +171,14 @@ def attention_layer(
     if split != "none":
         k, v = share_heads(k, n_heads, share), share_heads(v, n_heads, share)  # (B, H, T, D)
     allow = causal_mask(causal, x.shape[1], positions, x.device)  # (T, T)
+    softmax = switches.get("softmax", "keys")
+    part = softmax in ("kv-heads", "group")  # of the heads
+    if part:
+        q, k, v = (_sliced(heads, n_kv_heads, softmax) for heads in (q, k, v))
+        switches["softmax"] = "heads"
     mixed = core.attend(q, k, v, allow, model_width=x.shape[-1], **switches)  # (B, H, T, D)
+    if part:
+        mixed = _joined(mixed, x.shape[0], softmax)
     out = merge_heads(mixed, merge)  # (B, T, H*D)
     if output == "projected":
         out = out @ (w_o if transposed in ("all", "output") else w_o.T)  # (B, T, d)

@@ -30,13 +30,20 @@ _SAME = {
     ("start", "sentinel"): tuple(SENTINEL),
     ("normaliser", "epsilon"): tuple(EPSILON),
     ("sees", "earlier"): ("earlier-throughout",),
+    ("d_q_sum", "own 1"): ("own 2", "own 4", "own 16", "last 1", "last 2", "last 4", "last 16"),
+    ("d_k_sum", "last 1"): ("last 2", "last 4", "last 16"),
+    ("d_v_sum", "last 1"): ("last 2", "last 4", "last 16"),
+    ("tail", "dropped"): ("dropped-but-one", "in-reach", "in-reach-but-one"),
 }
 
+_EMPTY = ({"empty": "nan"}, {"empty": "mean"})
 
 _HIDDEN: dict[tuple[str, str], tuple[dict[str, str], ...]] = {
-    ("softmax", "queries"): ({"empty": "nan"}, {"empty": "mean"}),
-    ("softmax", "heads"): ({"empty": "nan"}, {"empty": "mean"}),
-    ("softmax", "batch"): ({"empty": "nan"}, {"empty": "mean"}),
+    ("softmax", "queries"): _EMPTY,
+    ("softmax", "heads"): _EMPTY,
+    ("softmax", "kv-heads"): _EMPTY,
+    ("softmax", "group"): _EMPTY,
+    ("softmax", "batch"): _EMPTY,
     ("mask", "reversed"): ({"unseen": "nan"},),
     ("mask", "hides-self"): ({"unseen": "nan"},),
     ("mask", "inverted"): ({"unseen": "guarded"},),

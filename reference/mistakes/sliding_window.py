@@ -101,6 +101,7 @@ MISTAKES: core.Mistakes = {
         "scale-by-n-heads": {"scale": "heads"},
         "scale-by-key-count": {"scale": "keys"},
         "softmax-over-queries": {"softmax": "queries"},
+        "softmax-over-batch": {"softmax": "batch"},
         "softmax-over-heads": {"softmax": "heads", "empty": "nan"},
         "softmax-over-heads-finite": {"softmax": "heads", "empty": "mean"},
         "softmax-overflow": {"form": "naive"},

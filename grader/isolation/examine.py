@@ -1,7 +1,8 @@
 """Attacks by our own hand under the very policy that submissions get: does every layer hold?
 
 The session lays out canaries (files, sockets, a process), sends each probe as a submission, and
-looks afterwards whether a canary was touched. Not what is installed counts, but what happens.
+looks afterwards whether a canary was touched. Not what is installed counts, but what happens; and
+a probe that fails without a sandbox too shows nothing.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ QUESTION = {
     "entry": "answer",
     "framework": "torch",
 }
+CONTROL_SECONDS = 20.0
 SURVIVES = 30  # seconds that a survivor sleeps, if it can be made
 
 SURVIVOR = "leave a process behind"  # to make one is not to keep it
@@ -92,6 +94,12 @@ ELSEWHERE = {
 }
 """Probes that differ on other systems."""
 
+UNCONTROLLED = (
+    *(SURVIVOR, "use more memory than the limit", "fill its folder"),
+    *("print without end", "run without end"),
+)
+"""Probes that are not tried out without a sandbox: they would do what they attempt."""
+
 TAIL = "\ndef answer(): pass\n"
 HEAD = "import ctypes, io, os, signal, socket, subprocess, sys, time\n"
 
@@ -134,8 +142,25 @@ def examine(grader: Grader) -> list[Finding]:
             went = status == "returned" or (status == "died" and detail.get("exit") == 0)
             touched = is_touched()
             state: State = "OPEN" if touched or (went and probe != SURVIVOR) else "blocked"
+            if state == "blocked" and probe not in UNCONTROLLED and not _works(source):
+                state = "untestable"
+            is_touched()
             findings.append(Finding(probe, state, grader.policy.tier >= tier))
     return findings
+
+
+def _works(source: str) -> bool:
+    """Whether a probe does what it attempts where nothing shuts it in: in Python alone."""
+    with tempfile.TemporaryDirectory(prefix="drill-control-") as folder:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", source],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            timeout=CONTROL_SECONDS,
+        )
+    return done.returncode == 0
 
 
 def probes() -> dict[str, tuple[int, str]]:

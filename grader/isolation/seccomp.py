@@ -67,6 +67,7 @@ DENIED: dict[str, tuple[str, ...]] = {
         "mknodat",
         "file_setattr",
     ),
+    "watch": ("inotify_init", "inotify_init1", "inotify_add_watch"),
     "shared-memory": (
         "memfd_create",
         "memfd_secret",

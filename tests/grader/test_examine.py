@@ -28,7 +28,7 @@ def test_no_layer_that_is_claimed_is_open(highest: int) -> None:
     if tier < 2:
         pytest.skip(grader.policy.lacking)
     assert [f.probe for f in findings] == list(PROBES)
-    assert [f.probe for f in findings if f.state != "blocked"] == (
+    assert [f.probe for f in findings if f.state == "OPEN"] == (
         ["learn that a file exists"] if tier == 2 else []
     )
     assert all(f.holds for f in findings)
@@ -40,3 +40,16 @@ def test_every_probe_gets_through_where_nothing_blocks_it() -> None:
         findings = examine(grader)
     assert {f.probe for f in findings if f.state == "blocked"} <= BENEATH
     assert all(f.holds for f in findings)
+
+
+def test_a_probe_that_fails_without_a_sandbox_too_shows_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    odd = {"read a file": (2, "open(file + '-that-is-not-there').read()")}
+    right = {"list a folder": PROBES["list a folder"]}
+    monkeypatch.setattr("grader.isolation.examine.PROBES", {**odd, **right})
+    with Grader(handlers()) as grader:
+        findings = examine(grader)
+        states = {f.probe: f.state for f in findings}
+        blocked = "blocked" if grader.policy.tier > 1 else "OPEN"
+    assert states == {"read a file": "untestable", "list a folder": blocked}

@@ -27,6 +27,7 @@ LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
 SETUP_SECONDS = 20.0
 LOOKING = 0.1  # seconds between two looks at what it keeps in its folder, and in its memory
 SAMPLING = 0.001  # seconds between two looks at the memory of a process
+DYING = 0.8  # seconds for a process whose channel is shut to be dead, and reaped
 
 
 class Worker:
@@ -269,7 +270,7 @@ class Worker:
         return endings.died(exit_, outcome, self.limits, self.output.tail)
 
     def _await_exit(self, child: Child) -> Exit | None:
-        deadline = time.monotonic() + 1.0
+        deadline = time.monotonic() + DYING
         while child.number not in self.launcher.exits:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.launcher.sock], [], [], left)[0]:

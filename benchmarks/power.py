@@ -85,7 +85,9 @@ def simulated(id_: str, seeds: range, pairs: int) -> Tallies:
         for pair in _drawn(family, seed, pairs):
             report = proof.simulate(family.mistaken(pair), seed)
             names = {m.id for m in report.mistakes}
-            same = names != set(pair) and _alike(family, names, set(pair), question, seed)
+            same = names != set(pair) and any(
+                _alike(family, one, set(pair), question, seed) for one in _ways(family, names)
+            )
             if same and len(names) == 1:
                 continue  # one hides the other: there are no two mistakes to name
             found["pairs"].add(report.verdict, set(pair), names, same)
@@ -96,6 +98,12 @@ def _drawn(family: Any, seed: int, many: int) -> list[tuple[str, str]]:
     """Pairs that can be computed together."""
     pairs = [p for p in combinations(family.listed, 2) if family.compatible(p) is not None]
     return random.Random(seed).sample(pairs, min(many, len(pairs)))
+
+
+def _ways(family: Any, names: set[str]) -> list[set[str]]:
+    """The mistakes, and a single one by its other readings too, of which each is the same."""
+    others = [{name} for name, of in family.same.items() if names == {of}]
+    return [names, *others]
 
 
 def _alike(

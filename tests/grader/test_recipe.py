@@ -82,7 +82,7 @@ def test_small_cases_of_every_drill_fit_three_lines(id_: str) -> None:
         texts = (text for texts in recipes(asked, declared, case) for text in texts)
         source = imports(asked, f"{id_.replace('-', '_')}.py")
         fitting += any(t.lines(source, f"print({t.call}[0, 0, 0])") for t in texts)
-    assert fitting >= 0.7 * len(cases)
+    assert fitting >= 0.65 * len(cases)
 
 
 def test_a_program_takes_names_from_torch_where_that_saves_a_line() -> None:

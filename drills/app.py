@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from drills import clock, home, sitting
@@ -100,7 +101,7 @@ def _broken_bank(findings: Sequence[object], bank: Path | None) -> str:
     lines = [str(finding) for finding in findings[:_FINDINGS_SHOWN]]
     if len(findings) > _FINDINGS_SHOWN:
         lines.append(f"… and {len(findings) - _FINDINGS_SHOWN} more")
-    path = "" if bank is None else f" {bank}"
+    path = "" if bank is None else f" {quote(str(bank))}"
     lines.append(f"The bank cannot be used until this is mended: drill bank check --quick{path}")
     if bank is not None:
         lines.append("Without --bank and DRILL_BANK, drill uses the bank that it came with.")

@@ -20,8 +20,8 @@ def command(app: App, as_json: bool) -> int:
         from drills.screen.console import say
 
         say(
-            f"{future} entries are dated in the future and left out until then: "
-            "was this machine's clock wrong?"
+            f"Left out until their time comes, because their dates lie in the future: {future} of "
+            "your entries. Was this machine's clock wrong?"
         )
     if as_json:
         from drills.screen.console import print_json

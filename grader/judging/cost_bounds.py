@@ -49,7 +49,7 @@ class Excess:
 
     @property
     def clear(self) -> bool:
-        """Whether no noise makes that much."""
+        """Whether noise hardly ever makes that much: one reading more is to confirm it."""
         return self.times_over > CLEAR
 
 

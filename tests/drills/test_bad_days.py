@@ -172,7 +172,7 @@ def test_doctor_and_stats_say_what_they_leave_out(drill: Drill):
     store = Store(drill.home, print)
     learned(store, clock.now() + timedelta(days=30))
     store.close()
-    assert "3 entries are dated in the future" in drill("stats").err
+    assert "lie in the future: 3 of your entries." in drill("stats").err
     assert drill("doctor", "--quick", "--json").json["database"]["from_the_future"] == 3
     assert "entries dated in the future" in " ".join(drill("doctor", "--quick").out.split())
 

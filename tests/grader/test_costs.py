@@ -8,6 +8,9 @@ import pytest
 from bank import question
 from cost_answers import CHEATS, RIGHT, TOO_COSTLY
 
+from grader.isolation.calls import Outcome
+from grader.judging.cost_bounds import Excess
+from grader.judging.costs import Scales, Weighed
 from grader.report import Report
 from grader.session import Grader
 
@@ -97,3 +100,48 @@ def test_an_exception_at_a_larger_size_is_told_with_the_arguments(grader: Grader
     assert "long" in report.summary
     assert "(1, 1, 1536, 4)" in report.summary
     assert "long" in report.traceback
+
+
+class Loads:
+    """A worker that loads whatever it is given."""
+
+    def __enter__(self) -> Loads:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def load(self) -> Outcome:
+        return Outcome("returned")
+
+    def call(self, call: object) -> Outcome:
+        raise AssertionError("the readings are given")
+
+
+CLEAR, SLIGHT = (Excess("time", {}, ratio=ratio, allowed=14.0) for ratio in (37.5, 15.0))
+
+
+@pytest.mark.parametrize(
+    ("readings", "taken", "counts"),
+    [
+        ([CLEAR, None], 2, None),
+        ([CLEAR, CLEAR], 2, CLEAR),
+        ([CLEAR, SLIGHT, None], 3, None),
+        ([SLIGHT, CLEAR, SLIGHT], 3, SLIGHT),
+        ([None], 1, None),
+    ],
+)
+def test_no_single_reading_from_outside_makes_an_answer_too_costly(
+    monkeypatch: pytest.MonkeyPatch,
+    readings: list[Excess | None],
+    taken: int,
+    counts: Excess | None,
+) -> None:
+    assert CLEAR.clear
+    assert not SLIGHT.clear
+    left = list(readings)
+    monkeypatch.setattr(Scales, "_reading", lambda *_: left.pop(0))
+    scales, weighed = Scales({"seconds": 1.0}, None, 0, Loads), Weighed({})  # type: ignore[arg-type]
+    scales._look(weighed, Loads())
+    assert len(readings) - len(left) == taken
+    assert weighed.excess is counts

@@ -278,7 +278,11 @@ def _largest(value: Tensor) -> float:
     if not value.is_floating_point():
         return 0.0
     size = value.abs()
-    return float(size[size.isfinite()].max()) if bool(size.isfinite().any()) else 0.0
+    most = float(size.max()) if value.numel() else 0.0
+    if math.isfinite(most):
+        return most
+    finite = size[size.isfinite()]
+    return float(finite.max()) if finite.numel() else 0.0
 
 
 def _preference(answer: Answer) -> tuple[bool, bool, int, bool, int]:

@@ -20,12 +20,12 @@ def _visible(how: str, length: int) -> Tensor:
     """bool (T, T), True where the query may attend."""
     queries, keys = torch.arange(length)[:, None], torch.arange(length)  # (T, 1), (T,)
     return {
-        "right": keys <= queries,
-        "missing": (keys >= 0).expand(length, length),
-        "one-ahead": keys <= queries + 1,
-        "hides-self": keys < queries,
-        "reversed": keys >= queries,
-    }[how]
+        "right": lambda: keys <= queries,
+        "missing": lambda: (keys >= 0).expand(length, length),
+        "one-ahead": lambda: keys <= queries + 1,
+        "hides-self": lambda: keys < queries,
+        "reversed": lambda: keys >= queries,
+    }[how]()
 
 
 def _row_term(

@@ -21,13 +21,13 @@ def places(how: str, past: int, new: int, device: torch.device) -> tuple[Tensor,
     """The positions (T,) that turn the new queries, and those that turn the new keys."""
     index = torch.arange(new, device=device)  # (T,)
     turned = {
-        "right": index + past,
-        "queries-restart": index + past,
-        "restart": index,
-        "one-late": index + past + 1,
-        "after-append": index + past + new,
-        "shared": 0 * index + past,
-    }[how]
+        "right": lambda: index + past,
+        "queries-restart": lambda: index + past,
+        "restart": lambda: index,
+        "one-late": lambda: index + past + 1,
+        "after-append": lambda: index + past + new,
+        "shared": lambda: 0 * index + past,
+    }[how]()
     return (index if how == "queries-restart" else turned), turned
 
 
@@ -37,11 +37,11 @@ def causal_mask(how: str, new: int, total: int, device: torch.device) -> Tensor:
     row = torch.arange(new, device=device)[:, None]  # (T, 1)
     queries = row + (total - new)
     return {
-        "right": keys <= queries,
-        "top-left": keys <= row,
-        "missing": (keys >= 0) & (row >= 0),
-        "hides-self": keys < queries,
-    }[how]
+        "right": lambda: keys <= queries,
+        "top-left": lambda: keys <= row,
+        "missing": lambda: (keys >= 0) & (row >= 0),
+        "hides-self": lambda: keys < queries,
+    }[how]()
 
 
 def _joined(cache: Tensor, new: Tensor, how: str) -> Tensor:

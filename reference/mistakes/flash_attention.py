@@ -30,19 +30,19 @@ def _visible(how: str, causal: bool, queries: int, keys: int, block: int, span: 
     if not causal:
         return (key >= 0).expand(queries, span)
     return {
-        "right": key <= place,
-        "always": key <= place,
-        "when-fits": key <= place,
-        "top-left": key <= row,
-        "one-ahead": key <= place + 1,
-        "hides-self": key < place,
-        "reversed": key >= place,
-        "inverted": key > place,
-        "in-tile": key % block <= row % block,
-        "column-in-block": key % block <= place,
-        "whole-tiles": key // block * block <= keys - queries + tile_end - 1,
-        "same-tile-count": (key <= place) & (key < (row // block + 1) * block),
-    }[how]
+        "right": lambda: key <= place,
+        "always": lambda: key <= place,
+        "when-fits": lambda: key <= place,
+        "top-left": lambda: key <= row,
+        "one-ahead": lambda: key <= place + 1,
+        "hides-self": lambda: key < place,
+        "reversed": lambda: key >= place,
+        "inverted": lambda: key > place,
+        "in-tile": lambda: key % block <= row % block,
+        "column-in-block": lambda: key % block <= place,
+        "whole-tiles": lambda: key // block * block <= keys - queries + tile_end - 1,
+        "same-tile-count": lambda: (key <= place) & (key < (row // block + 1) * block),
+    }[how]()
 
 
 def _whole_blocks(tail: str, causal: bool, queries: int, keys: int, block: int) -> Tensor:
@@ -57,11 +57,11 @@ def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:
     """The maximum (B, H, T, 1) after a block of scores (B, H, T, block)."""
     own = block.amax(dim=-1, keepdim=True)  # (B, H, T, 1)
     return {
-        "running": torch.maximum(m, own),
-        "none": torch.zeros_like(m),
-        "last": own,
-        "over-rows": torch.maximum(m, block.max()),
-    }[how]
+        "running": lambda: torch.maximum(m, own),
+        "none": lambda: torch.zeros_like(m),
+        "last": lambda: own,
+        "over-rows": lambda: torch.maximum(m, block.max()),
+    }[how]()
 
 
 def flash_attention(

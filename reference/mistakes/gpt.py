@@ -22,7 +22,7 @@ def _norm(x: Tensor, gain: Tensor, how: str) -> Tensor:
 
 
 def _active(x: Tensor, how: str) -> Tensor:
-    return {"gelu": right.gelu(x), "relu": torch.relu(x), "none": x}[how]
+    return {"gelu": lambda: right.gelu(x), "relu": lambda: torch.relu(x), "none": lambda: x}[how]()
 
 
 def gpt(

@@ -14,15 +14,15 @@ from reference.mistakes.projected import share_heads
 def _seen(how: str, cache: Tensor, new: Tensor, grown: Tensor) -> Tensor:
     """What the query attends to, of keys or of values."""
     return {
-        "all": grown,
-        "cache-only": cache,
-        "last": new,
-        "first": grown[:, :, :1],
-        "oldest-dropped": grown[:, :, -max(cache.shape[2], 1) :],
-        "first-skipped": grown[:, :, 1:],
-        "empty-slot": torch.cat([grown, torch.zeros_like(new)], dim=2),
-        "new-twice": torch.cat([grown, new], dim=2),
-    }[how]
+        "all": lambda: grown,
+        "cache-only": lambda: cache,
+        "last": lambda: new,
+        "first": lambda: grown[:, :, :1],
+        "oldest-dropped": lambda: grown[:, :, -max(cache.shape[2], 1) :],
+        "first-skipped": lambda: grown[:, :, 1:],
+        "empty-slot": lambda: torch.cat([grown, torch.zeros_like(new)], dim=2),
+        "new-twice": lambda: torch.cat([grown, new], dim=2),
+    }[how]()
 
 
 def decode_step(

@@ -33,16 +33,16 @@ def left_padded_attention(
     place = torch.arange(length, device=k.device)  # (T,)
     start = length - lengths[:, None]  # (B, 1)
     token = {
-        "keys": place >= start,
-        "queries": place >= start,
-        "one-too-many": place >= start - 1,
-        "one-short": place > start,
-        "right": place < lengths[:, None],
-        "inverted": place < start,
-        "longest": place >= start.min().expand_as(start),
-        "first": place >= start[:1].expand_as(start),
-        "ignored": (place >= 0).expand(len(start), -1),
-    }[padding]  # (B, T)
+        "keys": lambda: place >= start,
+        "queries": lambda: place >= start,
+        "one-too-many": lambda: place >= start - 1,
+        "one-short": lambda: place > start,
+        "right": lambda: place < lengths[:, None],
+        "inverted": lambda: place < start,
+        "longest": lambda: place >= start.min().expand_as(start),
+        "first": lambda: place >= start[:1].expand_as(start),
+        "ignored": lambda: (place >= 0).expand(len(start), -1),
+    }[padding]()  # (B, T)
     shown = token[:, None, :, None] if padding == "queries" else token[:, None, None, :]
     allow = shown & causal_mask(causal, length, None, k.device)  # (B, 1, T, T)
     return core.attend(q, k, v, allow, **switches)  # (B, H, T, D)

@@ -33,11 +33,11 @@ def causal_mask(
     queries = torch.arange(t)[:, None] + offset + edge  # (t, 1)
     keys = torch.arange(s)  # (s,)
     allow = {
-        "past": keys <= queries,
-        "future": keys >= queries,
-        "self": keys == queries,
-        "both": torch.ones(t, s, dtype=torch.bool),
-    }[direction]  # (t, s)
+        "past": lambda: keys <= queries,
+        "future": lambda: keys >= queries,
+        "self": lambda: keys == queries,
+        "both": lambda: torch.ones(t, s, dtype=torch.bool),
+    }[direction]()  # (t, s)
     if past == "hidden":
         allow = allow & (keys >= s - t)
     return allow if polarity == "attend" else ~allow
@@ -48,17 +48,17 @@ def tokens(padding: str, lengths: Tensor, length: int) -> Tensor:
     place = torch.arange(length, device=lengths.device)  # (T,)
     n = lengths[:, None]  # (B, 1)
     return {
-        "keys": place < n,
-        "one-too-many": place <= n,
-        "one-short": place < n - 1,
-        "one-short-of-several": place < (n - 1).clamp(min=1),
-        "at-least-one": place < n.clamp(min=1),
-        "left": place >= length - n,
-        "inverted": place >= n,
-        "longest": place < n.max().expand_as(n),
-        "first": place < n[:1].expand_as(n),
-        "ignored": (place >= 0).expand(len(n), -1),
-    }[padding]
+        "keys": lambda: place < n,
+        "one-too-many": lambda: place <= n,
+        "one-short": lambda: place < n - 1,
+        "one-short-of-several": lambda: place < (n - 1).clamp(min=1),
+        "at-least-one": lambda: place < n.clamp(min=1),
+        "left": lambda: place >= length - n,
+        "inverted": lambda: place >= n,
+        "longest": lambda: place < n.max().expand_as(n),
+        "first": lambda: place < n[:1].expand_as(n),
+        "ignored": lambda: (place >= 0).expand(len(n), -1),
+    }[padding]()
 
 
 def padded_attention(

@@ -18,17 +18,17 @@ def _lse(how: str, lse_a: Tensor, lse_b: Tensor, m: Tensor, total: Tensor, base:
         share_b = exp32((lse_b - m) * base) / total
         return (1 - share_b) * lse_a + share_b * lse_b
     return {
-        "right": m + total.log() / base,
-        "added": lse_a + lse_b,
-        "maximum": torch.maximum(lse_a, lse_b),
-        "mean": (lse_a + lse_b) / 2,
-        "without-maximum": total.log() / base,
-        "without-log": m + total,
-        "log2": m + total.log2(),
-        "first": lse_a,
-        "one-sided": lse_a + torch.log(1 + exp32(lse_b - lse_a)),
-        "one-sided-softplus": lse_a + softplus(lse_b - lse_a),
-    }[how]
+        "right": lambda: m + total.log() / base,
+        "added": lambda: lse_a + lse_b,
+        "maximum": lambda: torch.maximum(lse_a, lse_b),
+        "mean": lambda: (lse_a + lse_b) / 2,
+        "without-maximum": lambda: total.log() / base,
+        "without-log": lambda: m + total,
+        "log2": lambda: m + total.log2(),
+        "first": lambda: lse_a,
+        "one-sided": lambda: lse_a + torch.log(1 + exp32(lse_b - lse_a)),
+        "one-sided-softplus": lambda: lse_a + softplus(lse_b - lse_a),
+    }[how]()
 
 
 def merge_attention(

@@ -16,13 +16,13 @@ def _allowed(causal: str, align: str, past: str, t: int, s: int, device: torch.d
     queries = torch.arange(t, device=device)[:, None] + offset  # (T, 1)
     keys = torch.arange(s, device=device)  # (S,)
     allow = {
-        "right": keys <= queries,
-        "missing": torch.ones(t, s, dtype=torch.bool, device=device),
-        "one-ahead": keys <= queries + 1,
-        "hides-self": keys < queries,
-        "reversed": keys >= queries,
-        "inverted": keys > queries,
-    }[causal]
+        "right": lambda: keys <= queries,
+        "missing": lambda: torch.ones(t, s, dtype=torch.bool, device=device),
+        "one-ahead": lambda: keys <= queries + 1,
+        "hides-self": lambda: keys < queries,
+        "reversed": lambda: keys >= queries,
+        "inverted": lambda: keys > queries,
+    }[causal]()
     return allow & (keys >= s - t) if past == "hidden" else allow
 
 

@@ -13,21 +13,21 @@ from reference.mistakes.readings import SENTINEL
 def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:
     own = block.amax(dim=-1)  # (...)
     return {
-        "running": torch.maximum(m, own),
-        "first": torch.where(m == -torch.inf, own, m),
-        "last": own,
-        "over-rows": torch.maximum(m, block.max()),
-    }[how]
+        "running": lambda: torch.maximum(m, own),
+        "first": lambda: torch.where(m == -torch.inf, own, m),
+        "last": lambda: own,
+        "over-rows": lambda: torch.maximum(m, block.max()),
+    }[how]()
 
 
 def _factor(how: str, m: Tensor, m_new: Tensor) -> Tensor:
     """The logarithm of what the sum so far is multiplied by. At the first block that sum is 0."""
     exponent = {
-        "right": m - m_new,
-        "none": torch.zeros_like(m),
-        "inverted": m_new - m,
-        "old": m,
-    }[how]
+        "right": lambda: m - m_new,
+        "none": lambda: torch.zeros_like(m),
+        "inverted": lambda: m_new - m,
+        "old": lambda: m,
+    }[how]()
     return exponent.masked_fill(m == -torch.inf, 0.0)
 
 

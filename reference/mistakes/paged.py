@@ -36,19 +36,19 @@ def _visible(how: str, lengths: Tensor, slots: int, page: int) -> Tensor:
     """bool (B, S): which slots the query sees."""
     pages = (lengths + page - 1) // page  # (B,)
     counts = {
-        "right": lengths,
-        "whole-pages": pages * page,
-        "all": 0 * lengths + slots,
-        "one-less": lengths - 1,
-        "one-less-of-several": (lengths - 1).clamp(min=1),
-        "one-more": lengths + 1,
-        "one-more-in-page": torch.minimum(lengths + 1, pages * page),
-        "full-pages": lengths // page * page,
-        "full-pages-or-first": torch.where(lengths < page, lengths, lengths // page * page),
-        "first-page": lengths.clamp(max=page),
-        "longest": lengths.max().expand(len(lengths)),
-        "first-length": lengths[:1].expand(len(lengths)),
-    }[how]  # (B,)
+        "right": lambda: lengths,
+        "whole-pages": lambda: pages * page,
+        "all": lambda: 0 * lengths + slots,
+        "one-less": lambda: lengths - 1,
+        "one-less-of-several": lambda: (lengths - 1).clamp(min=1),
+        "one-more": lambda: lengths + 1,
+        "one-more-in-page": lambda: torch.minimum(lengths + 1, pages * page),
+        "full-pages": lambda: lengths // page * page,
+        "full-pages-or-first": lambda: torch.where(lengths < page, lengths, lengths // page * page),
+        "first-page": lambda: lengths.clamp(max=page),
+        "longest": lambda: lengths.max().expand(len(lengths)),
+        "first-length": lambda: lengths[:1].expand(len(lengths)),
+    }[how]()  # (B,)
     return torch.arange(slots, device=lengths.device) < counts[:, None]  # (B, S)
 
 

@@ -66,14 +66,14 @@ def causal_mask(how: str, length: int, positions: Tensor | None, device: torch.d
     if how == "by-position" and positions is not None:
         keys, queries = positions, positions[:, None]
     return {
-        "right": keys <= queries,
-        "by-position": keys <= queries,
-        "missing": (keys >= 0) & (queries >= 0),
-        "one-ahead": keys <= queries + 1,
-        "hides-self": keys < queries,
-        "reversed": keys >= queries,
-        "inverted": keys > queries,
-    }[how]
+        "right": lambda: keys <= queries,
+        "by-position": lambda: keys <= queries,
+        "missing": lambda: (keys >= 0) & (queries >= 0),
+        "one-ahead": lambda: keys <= queries + 1,
+        "hides-self": lambda: keys < queries,
+        "reversed": lambda: keys >= queries,
+        "inverted": lambda: keys > queries,
+    }[how]()
 
 
 def project(

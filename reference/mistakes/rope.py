@@ -11,14 +11,14 @@ from reference.mistakes.core import Mistakes
 def _exponent(how: str, pair: Tensor, width: int) -> Tensor:
     """The power of the base for each pair, (D/2,)."""
     return {
-        "right": -2 * pair / width,
-        "halved": -pair / width,
-        "doubled": -4 * pair / width,
-        "from-one": -2 * (pair + 1) / width,
-        "linspace": -pair / max(width // 2 - 1, 1),
-        "positive": 2 * pair / width,
-        "zero": 0 * pair,
-    }[how]
+        "right": lambda: -2 * pair / width,
+        "halved": lambda: -pair / width,
+        "doubled": lambda: -4 * pair / width,
+        "from-one": lambda: -2 * (pair + 1) / width,
+        "linspace": lambda: -pair / max(width // 2 - 1, 1),
+        "positive": lambda: 2 * pair / width,
+        "zero": lambda: 0 * pair,
+    }[how]()
 
 
 def _angles(
@@ -29,13 +29,13 @@ def _angles(
     pair = torch.arange(x.shape[-1] // 2, device=x.device, dtype=exact)  # (D/2,)
     frequency = base ** _exponent(exponent, pair, x.shape[-1])  # (D/2,)
     where = {
-        "given": positions,
-        "index": torch.arange(len(positions), device=x.device),
-        "from-first": positions - positions[0],
-        "plus-one": positions + 1,
-        "sorted": positions.sort().values,
-        "from-least": positions - positions.min(),
-    }[place]  # (T,)
+        "given": lambda: positions,
+        "index": lambda: torch.arange(len(positions), device=x.device),
+        "from-first": lambda: positions - positions[0],
+        "plus-one": lambda: positions + 1,
+        "sorted": lambda: positions.sort().values,
+        "from-least": lambda: positions - positions.min(),
+    }[place]()  # (T,)
     time = where.to(exact)[:, None]  # (T, 1)
     if precision.startswith("positions"):
         time = time.to(x.dtype if precision == "positions-input" else torch.bfloat16).to(exact)

@@ -18,21 +18,21 @@ def _seen(how: str, length: int, window: int, device: torch.device) -> Tensor:
     causal, block = distance >= 0, keys // window
     right = causal & (distance < window)
     return {
-        "right": right,
-        "one-too-many": causal & (distance <= window),
-        "one-short": causal & (distance < window - 1),
-        "before": (distance >= 1) & (distance <= window),
-        "hides-self": right & (distance >= 1),
-        "ignored": causal,
-        "future-open": distance < window,
-        "two-sided": distance.abs() < window,
-        "centred": distance.abs() <= window // 2,
-        "ahead": (distance <= 0) & (-distance < window),
-        "blocks": causal & (block == block[:, None]),
-        "blocks-untrimmed": causal & (block >= block[:, None] - 1),
-        "from-start": causal & (keys < window),
-        "inverted": ~right,
-    }[how]
+        "right": lambda: right,
+        "one-too-many": lambda: causal & (distance <= window),
+        "one-short": lambda: causal & (distance < window - 1),
+        "before": lambda: (distance >= 1) & (distance <= window),
+        "hides-self": lambda: right & (distance >= 1),
+        "ignored": lambda: causal,
+        "future-open": lambda: distance < window,
+        "two-sided": lambda: distance.abs() < window,
+        "centred": lambda: distance.abs() <= window // 2,
+        "ahead": lambda: (distance <= 0) & (-distance < window),
+        "blocks": lambda: causal & (block == block[:, None]),
+        "blocks-untrimmed": lambda: causal & (block >= block[:, None] - 1),
+        "from-start": lambda: causal & (keys < window),
+        "inverted": lambda: ~right,
+    }[how]()
 
 
 def _preceded(kv: Tensor, rows: int, by: str) -> Tensor:

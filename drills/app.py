@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Question = dict[str, Any]
 _FINDINGS_SHOWN = 5
-CODE_KINDS = ("code", "debug", "kernel")
 
 
 class App:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drills.app import CODE_KINDS
 from drills.errors import GRADER_ERROR, UNUSABLE, USAGE, DrillError
+from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
     from grader.session import Grader

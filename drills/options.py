@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
-KINDS = ("code", "debug", "compute", "derive", "trace", "choice", "explain")
+KINDS = ("code", "debug", "kernel", "compute", "derive", "trace", "choice", "explain")
 
 pass_app = click.make_pass_decorator(App)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")

@@ -6,8 +6,9 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from drills.app import CODE_KINDS, App, Question
+from drills.app import App, Question
 from drills.sitting import BEGINNINGS
+from questions.kinds import CODE_KINDS
 from questions.text import fill
 
 FORMAT = 1

@@ -8,8 +8,8 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from drills.app import CODE_KINDS
 from drills.serving import Served
+from questions.kinds import CODE_KINDS
 from questions.text import fill
 
 

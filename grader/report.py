@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from questions.kinds import CODE_KINDS
+
 FORMAT = 1
 
 Verdict = Literal[
@@ -130,7 +132,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The published form (`format` 1): `checks` for code, `parts` for other answers."""
         data: dict[str, Any] = {"format": FORMAT, **asdict(self)}
-        del data["parts" if self.kind in ("code", "debug", "kernel") else "checks"]
+        del data["parts" if self.kind in CODE_KINDS else "checks"]
         return data
 
     @classmethod

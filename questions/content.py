@@ -16,6 +16,7 @@ from typing import Any
 from questions.content_code import LARGEST_TENSOR, check_code, once
 from questions.document import Document, Path_
 from questions.findings import BankError, Finding
+from questions.kinds import CODE_KINDS
 from questions.loader import (
     DEFAULT_ROOT,
     MISTAKES,
@@ -80,7 +81,7 @@ def check_entry(entry: Entry, sources: Sources) -> Iterator[Finding]:
     question, document = entry.question, entry.document
     yield from _common(question, document)
     yield from _dotted(question, document, sources)
-    if question.kind in ("code", "debug"):
+    if question.kind in CODE_KINDS:
         yield from check_code(question, document)
     elif question.kind == "compute":
         yield from _compute(question, document, sources)
@@ -106,7 +107,7 @@ def _common(question: Any, document: Document) -> Iterator[Finding]:
 def _dotted(question: Any, document: Document, sources: Sources) -> Iterator[Finding]:
     """Names below `reference.` that its source does not define."""
     names: list[tuple[Path_, str]] = []
-    if question.kind in ("code", "debug"):
+    if question.kind in CODE_KINDS:
         names = [(("reference",), question.reference), (("family",), question.family)]
         names += [(("baselines", i), name) for i, name in enumerate(question.baselines)]
     elif question.kind == "compute":

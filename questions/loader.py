@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from questions.document import Document, Path_, read
 from questions.findings import BankError, Finding
+from questions.kinds import CODE_KINDS
 from questions.messages import explain
 from questions.schema import ADAPTER, Question
 from questions.schema.common import Line, Prose, Strict
@@ -190,7 +191,7 @@ def _add_mistakes(bank: Bank, root: Path) -> None:
 
 def _mistakes_named(entry: Entry) -> list[tuple[Path_, str]]:
     question = entry.question
-    if question.kind not in ("code", "debug", "compute"):
+    if question.kind not in (*CODE_KINDS, "compute"):
         return []
     named: list[tuple[Path_, str]] = [(("mistakes", i), m) for i, m in enumerate(question.mistakes)]
     if question.kind == "debug":

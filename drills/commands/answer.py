@@ -7,10 +7,11 @@ import sys
 import click
 
 from drills import in_place, serving, submit
-from drills.app import CODE_KINDS, App
+from drills.app import App
 from drills.errors import DrillError
 from drills.options import id_argument, json_option, pass_app, seed_option
 from drills.screen import console
+from questions.kinds import CODE_KINDS
 
 _LARGEST_ANSWER = 64 * 1024  # bytes
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from drills import serving, submit, workspace
-from drills.app import CODE_KINDS, App, Question, unknown_id
+from drills.app import App, Question, unknown_id
 from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
 from drills.options import complete_ids, json_option, pass_app, seed_option
 from drills.screen import console
+from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
     from grader.report import Report, Verdict

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from drills import choose, serving, workspace
-from drills.app import CODE_KINDS, App
+from drills.app import App
 from drills.errors import DrillError
 from drills.options import json_option, kind_option, pass_app, topic_option
 from drills.screen import console
+from questions.kinds import CODE_KINDS
 
 
 @click.command()

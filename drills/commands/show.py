@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from drills import serving
-from drills.app import CODE_KINDS, App
+from drills.app import App
 from drills.options import id_argument, json_option, pass_app, seed_option
+from questions.kinds import CODE_KINDS
 
 
 @click.command()

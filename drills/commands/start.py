@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from drills import workspace
-from drills.app import CODE_KINDS, App
+from drills.app import App
 from drills.errors import DrillError
 from drills.options import id_argument, pass_app
+from questions.kinds import CODE_KINDS
 
 
 @click.command()

@@ -10,6 +10,7 @@ from rich.text import Text
 from drills.screen import console as look
 from drills.screen.markdown import render, spans, wrap
 from drills.screen.report import beside
+from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
     from drills.serving import Served
@@ -27,7 +28,7 @@ def problem_lines(served: Served, width: int, note: str = "") -> list[Text]:
         lines += wrap(Text(note, style=look.UNSURE), width, " ")
     lines += [Text(""), *render(served.text(question["prompt"]), width)]
     kind = question["kind"]
-    if kind in ("code", "debug", "kernel"):
+    if kind in CODE_KINDS:
         table = _arguments(question, width)
         lines += [Text(""), *table] if table else []
     elif kind == "choice":

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from drills import clock
-from drills.app import CODE_KINDS
 from drills.screen import console as look
 from drills.screen.checks import STOPPED, check_lines
 from drills.screen.evidence import MARGIN, labelled, sample_lines, where_lines
 from drills.screen.markdown import render, spans, wrap
 from drills.screen.parts import NOUNS, colour, part_lines
 from drills.screen.safe import safe
+from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
     from drills.submit import Outcome

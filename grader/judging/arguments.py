@@ -24,7 +24,7 @@ SHORT = 24
 LOUD = 200
 """Times the usual spread: scores of tens of thousands, in place of the edits that make them so."""
 
-SUFFIX = {"float32": "", "float64": ".double()", "bfloat16": ".bfloat16()"}
+SUFFIX = {"float32": "", "float64": ".double()", "bfloat16": ".bfloat16()", "float16": ".half()"}
 
 
 @dataclass(frozen=True)

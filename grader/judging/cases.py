@@ -15,7 +15,12 @@ from grader.isolation.calls import OutputSpec
 from questions.sizes import evaluate
 
 Argument = Tensor | int | float | bool | None
-DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16}
+DTYPES = {
+    "float32": torch.float32,
+    "float64": torch.float64,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from questions.schema.answers import (
     TraceQuestion,
 )
 from questions.schema.code import CodeQuestion, DebugQuestion
+from questions.schema.kernel import KernelQuestion
 
 Question = Annotated[
     CodeQuestion
     | DebugQuestion
+    | KernelQuestion
     | ComputeQuestion
     | DeriveQuestion
     | TraceQuestion

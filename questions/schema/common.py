@@ -46,4 +46,5 @@ class QuestionBase(Strict):
     revisions: tuple[Revision, ...] = ()
 
 
-Dtype = Literal["float32", "float64", "bfloat16"]
+Dtype = Literal["float32", "float64", "bfloat16", "float16"]
+"""float16 is for kernel questions alone."""

@@ -1,0 +1,77 @@
+"""Kernel questions: code questions that are also judged by shapes, memory, fusion and speed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from questions.schema.code import Case, CodeQuestion, Input
+from questions.schema.common import DottedName, Dtype, Line, Name, Slug, Strict
+
+
+class Interpret(Strict):
+    """What a Triton kernel gets under Triton's interpreter: values and shapes alone.
+
+    `cases` are ids of `cases` and `support`. The interpreter runs one program after the other, in
+    NumPy: a few blocks of one or two heads take a second. Its bfloat16 products are not to be
+    trusted, so that dtype is left out.
+    """
+
+    cases: tuple[Slug, ...] = Field(min_length=1, max_length=12)
+    dtypes: tuple[Literal["float32", "float16"], ...] = ("float32", "float16")
+
+
+class Slope(Strict):
+    """How memory grows with a length, by a straight line through the logarithms.
+
+    The call is made at `sizes` with each of `lengths` in place of every one of `symbols`. The
+    largest tensor made (counted) and the rise of the process's memory (read from outside) may grow
+    as the length to the power `at_most`: 1 is linear, 2 would be a score matrix.
+    """
+
+    sizes: dict[Name, int]
+    symbols: tuple[Name, ...] = Field(min_length=1)
+    lengths: tuple[int, ...] = Field(min_length=3, max_length=6)
+    at_most: float = Field(gt=0, le=3)
+    inputs: dict[Name, Input] = Field(default_factory=dict)
+
+
+class Tier(Strict):
+    """A rung of the ladder of speeds: at least so many times as fast as naive attention, or within
+    so many times of torch's own fused attention (exactly one of the two)."""
+
+    name: Line
+    times_naive: float | None = Field(None, gt=0)
+    within_fused: float | None = Field(None, ge=1)
+
+
+class Speed(Strict):
+    """Speed on one thread of the CPU, as a ratio of processor times, told and never failed.
+
+    `naive` and `fused` are functions with the entry's arguments, in modules that need torch alone:
+    they run in processes of their own, as the submission does. `tiers` go from slow to fast.
+    """
+
+    sizes: dict[Name, int]
+    naive: DottedName
+    fused: DottedName
+    tiers: tuple[Tier, ...] = Field(min_length=2, max_length=8)
+    inputs: dict[Name, Input] = Field(default_factory=dict)
+    dtype: Dtype = "float32"
+
+
+class KernelQuestion(CodeQuestion):
+    """Write one fused kernel, in plain torch, Triton or CUDA C++.
+
+    `support` is the matrix of shapes, each judged and told by itself once the `cases` pass;
+    `strided` names those of the `cases` that are called again with inputs that are not contiguous,
+    which is told and never failed.
+    """
+
+    kind: Literal["kernel"]  # type: ignore[assignment]
+    support: tuple[Case, ...] = Field(min_length=1)
+    strided: tuple[Slug, ...] = ()
+    interpret: Interpret
+    slope: Slope
+    speed: Speed

@@ -87,10 +87,10 @@ def _passes(app: App, grader: Grader, served: Served, path: Path) -> bool:
     question = served.question
     try:
         source, name = workspace.read_submission(question, workspace.near(path))
+        report = submit.grade_source(app, grader, question, source, serving.draw_seed(), name)
     except DrillError as error:  # the learner is told, and stays
         say(f" {error}")
         return False
-    report = submit.grade_source(app, grader, question, source, serving.draw_seed(), name)
     outcome = submit.record(app, question, report, source.decode("utf-8", "replace"))
     passed = report.verdict == "passed"
     print_outcome(replace(outcome, path=workspace.near(path)), in_place=not passed)

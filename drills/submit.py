@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from drills import clock, schedule
+from drills import clock, devices, schedule
 from drills.app import App, Question, review
-from drills.errors import GRADER_ERROR, NOT_PASSED, PASSED
+from drills.errors import GRADER_ERROR, NOT_PASSED, PASSED, DrillError
 from drills.schedule import Rated
 
 if TYPE_CHECKING:
     from drills.serving import Served
-    from grader.report import Report
+    from grader.report import Device, Report
     from grader.session import Grader
 
 
@@ -112,10 +112,16 @@ def grade_source(
     seed: int | None,
     filename: str,
     only_case: str | None = None,
+    device: Device | None = None,
 ) -> Report:
-    """Grade a file's bytes, without recording it."""
+    """Grade a file's bytes, without recording it; on the device that fits where none is named."""
+    chosen = devices.choose(question, source, device)
+    if chosen.lacking:
+        raise DrillError(f"Not run: {chosen.lacking}. Next: {chosen.remedy}")
     with spinner("grading"):
-        return grader.grade(question, source, seed, filename, app.index.mistakes, only_case)
+        return grader.grade(
+            question, source, seed, filename, app.index.mistakes, only_case, chosen.device
+        )
 
 
 @contextmanager

@@ -10,6 +10,9 @@ from questions.kinds import CODE_KINDS
 
 FORMAT = 1
 
+Device = Literal["cpu", "interpret", "cuda"]
+"""`interpret`: Triton kernels in Triton's interpreter, on the CPU."""
+
 Verdict = Literal[
     "passed",
     "partial",
@@ -106,6 +109,36 @@ class Costs:
 
 
 @dataclass(frozen=True)
+class Growth:
+    """How a kernel's use of memory grows with the length: as its power `slope`, with the standard
+    error, of the elements of the largest tensor or the bytes of the process (`values`)."""
+
+    what: Literal["tensor", "memory"]
+    slope: float
+    error: float
+    at_most: float
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Speed on one thread of the CPU, in processor time: naive attention's over the submission's
+    (above 1: faster) and the submission's over that of torch's fused attention, each as median,
+    least and most credible value. `tier` is "" where two rungs could not be told apart, or where
+    the timing was `unreliable`, for which it says why. `seconds` are of the wall."""
+
+    times_naive: tuple[float, float, float]
+    times_fused: tuple[float, float, float]
+    control: tuple[float, float, float]
+    tier: str = ""
+    next: str = ""
+    rounds: int = 0
+    cpu_seconds: float = 0.0
+    seconds: float = 0.0
+    unreliable: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """What one grade found. `score` is in [0, 1]; `certain` lists what the probes established."""
 
@@ -128,6 +161,10 @@ class Report:
     seconds: float = 0.0
     revision: int = 1
     sample: Sample | None = None
+    device: Device = "cpu"
+    growth: tuple[Growth, ...] = ()  # of a kernel
+    operations: tuple[int, int] | None = None  # dispatched at the shortest and longest length
+    speed: Speed | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The published form (`format` 1): `checks` for code, `parts` for other answers."""
@@ -148,6 +185,14 @@ class Report:
         sample = data.get("sample")
         fields["sample"] = Sample(**{**sample, "code": tuple(sample["code"])}) if sample else None
         fields["costs"] = Costs(**data.get("costs", {}))
+        growth = data.get("growth", ())
+        fields["growth"] = tuple(Growth(**{**g, "values": tuple(g["values"])}) for g in growth)
+        fields["operations"] = tuple(data["operations"]) if data.get("operations") else None
+        speed = data.get("speed")
+        triples = ("times_naive", "times_fused", "control")
+        if speed:
+            speed = Speed(**{**speed, **{name: tuple(speed[name]) for name in triples}})
+        fields["speed"] = speed
         for name in ("certain", "notes", "isolation"):
             fields[name] = tuple(data.get(name, ()))
         return cls(**fields)

@@ -29,7 +29,7 @@ from typing import IO, Any
 
 from grader.isolation import clear, folders, frames, policy
 from grader.isolation.source import reordered
-from grader.report import Report
+from grader.report import Device, Report
 
 ZYGOTE = Path(__file__).with_name("isolation") / "zygote.py"
 HANDLERS = {
@@ -163,6 +163,7 @@ class Grader:
         filename: str = "submission.py",
         mistakes: dict[str, Any] | None = None,
         only_case: str | None = None,
+        device: Device = "cpu",
     ) -> Report:
         """Grade a submission. A fault of ours is a report with the verdict `grader_error`.
 
@@ -180,6 +181,7 @@ class Grader:
             "filename": filename,
             "mistakes": mistakes or {},
             "only_case": only_case,
+            "device": device,
         }
         try:
             report = Report.from_json(self._ask("grade", request, question["seconds"]))
@@ -194,6 +196,7 @@ class Grader:
                 output=fault.log,
                 seconds=time.monotonic() - began,
                 revision=question.get("revision", 1),
+                device=device,
             )
         notes = tuple(filter(None, (reordered(source), *report.notes)))
         return replace(report, notes=notes, isolation=self.policy.layers(question["seconds"]))

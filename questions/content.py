@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from questions.content_code import LARGEST_TENSOR, check_code, once
+from questions.content_kernel import check_kernel
 from questions.document import Document, Path_
 from questions.findings import BankError, Finding
 from questions.kinds import CODE_KINDS
@@ -83,6 +84,8 @@ def check_entry(entry: Entry, sources: Sources) -> Iterator[Finding]:
     yield from _dotted(question, document, sources)
     if question.kind in CODE_KINDS:
         yield from check_code(question, document)
+        if question.kind == "kernel":
+            yield from check_kernel(question, document)
     elif question.kind == "compute":
         yield from _compute(question, document, sources)
     elif question.kind == "derive":
@@ -110,6 +113,9 @@ def _dotted(question: Any, document: Document, sources: Sources) -> Iterator[Fin
     if question.kind in CODE_KINDS:
         names = [(("reference",), question.reference), (("family",), question.family)]
         names += [(("baselines", i), name) for i, name in enumerate(question.baselines)]
+        if question.kind == "kernel":
+            speed = question.speed
+            names += [(("speed", "naive"), speed.naive), (("speed", "fused"), speed.fused)]
     elif question.kind == "compute":
         names = [(("formula",), question.formula)]
     elif question.kind == "trace":

@@ -20,12 +20,14 @@ def check_code(question: Any, document: Document) -> Iterator[Finding]:
     """The findings about one code or debug question."""
     yield from _starter(question, document)
     yield from _names(question, document)
-    yield from once(document, ("cases",), [case.id for case in question.cases], "id")
+    for group in ("cases", "support"):
+        ids = [case.id for case in getattr(question, group, ())]
+        yield from once(document, (group,), ids, "id")
     yield from once(document, ("mistakes",), question.mistakes)
     yield from once(document, ("baselines",), question.baselines)
     seen = set()
-    for i, case in enumerate(question.cases):
-        for finding in _Case(question, document, ("cases", i), case).findings():
+    for at, case in all_cases(question):
+        for finding in Sized(question, document, at, case).findings():
             # What is wrong in every case is told for the first.
             if (finding.line, finding.column) not in seen:
                 seen.add((finding.line, finding.column))
@@ -34,6 +36,13 @@ def check_code(question: Any, document: Document) -> Iterator[Finding]:
     yield from _probes(question, document)
     if question.kind == "debug":
         yield from _bugs(question, document)
+
+
+def all_cases(question: Any) -> Iterator[tuple[Path_, Any]]:
+    """The cases, and those of a kernel's support matrix, with their places."""
+    for group in ("cases", "support"):
+        for i, case in enumerate(getattr(question, group, ())):
+            yield (group, i), case
 
 
 def once(document: Document, path: Path_, ids: Iterable[str], key: str = "") -> Iterator[Finding]:
@@ -80,11 +89,11 @@ def _starter(question: Any, document: Document) -> Iterator[Finding]:
         yield document.line_of(("starter",), entry.lineno, message)
         return
     with_default = set(positional[len(positional) - len(spec.defaults) :])
-    for i, case in enumerate(question.cases):
+    for at, case in all_cases(question):
         for j, name in enumerate(case.omit):
             if name in wanted and name not in with_default:
                 message = f"`{name}` is left out, but the starter gives it no default"
-                yield document.finding(("cases", i, "omit", j), message)
+                yield document.finding((*at, "omit", j), message)
 
 
 def _names(question: Any, document: Document) -> Iterator[Finding]:
@@ -111,8 +120,7 @@ def _names(question: Any, document: Document) -> Iterator[Finding]:
         if output.dtype == "any-float" and question.framework != "numpy":
             message = "`any-float` is for NumPy questions: take `input`"
             yield document.finding(("outputs", name, "dtype"), message)
-    for i, case in enumerate(question.cases):
-        at: Path_ = ("cases", i)
+    for at, case in all_cases(question):
         for name in case.inputs:
             yield from _declared(document, (*at, "inputs", name), name, inputs, "input", key=True)
         for name in case.outputs:
@@ -122,6 +130,9 @@ def _names(question: Any, document: Document) -> Iterator[Finding]:
             for j, name in enumerate(getattr(case, key)):
                 yield from _declared(document, (*at, key, j), name, inputs, "input")
         yield from once(document, (*at, "dtypes"), case.dtypes)
+        if "float16" in case.dtypes and question.kind != "kernel":
+            place = (*at, "dtypes", case.dtypes.index("float16"))
+            yield document.finding(place, "float16 is for kernel questions alone: leave it out")
         if not case.dtypes:
             yield document.finding((*at, "dtypes"), "no dtype is left: give at least one")
         yield from _by_position(document, at, case, list(inputs))
@@ -157,7 +168,7 @@ def _is_float(declared: Any) -> bool:
     return getattr(declared, "fill", "none") in ("normal", "linear", "uniform", "values")
 
 
-class _Case:
+class Sized:
     """One case with what it inherits from its question."""
 
     def __init__(self, question: Any, document: Document, at: Path_, case: Any) -> None:
@@ -274,7 +285,7 @@ def _sized(question: Any, document: Document, at: Path_, cost: Any, by: Any) -> 
     found = False
     for sizes in (by.sizes, {**by.sizes, **by.grow}):
         sized = cost.model_copy(update={"sizes": sizes})
-        for finding in _Case(question, document, at, sized).findings():
+        for finding in Sized(question, document, at, sized).findings():
             found = True
             yield finding
         if found:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from drills import serving, submit, workspace
+from drills import devices, serving, submit, workspace
 from drills.app import App, Question, unknown_id
 from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
 from drills.options import complete_ids, json_option, pass_app, seed_option
@@ -16,7 +16,7 @@ from drills.screen import console
 from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
-    from grader.report import Report, Verdict
+    from grader.report import Device, Report, Verdict
 
 
 @click.command()
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 @seed_option
 @click.option(
     "--device",
-    type=click.Choice(("cpu", "cuda", "interpret")),
-    default="cpu",
-    help="Where to run; what this machine lacks is not run.",
+    type=click.Choice(devices.NAMES),
+    help="Where to run a kernel; by itself, interpret where it imports Triton, else cpu.",
 )
 @click.option("--case", "case_id", metavar="CASE", help="Only this case; nothing is recorded.")
 @click.option("--reproduce", is_flag=True, help="Print the case as code in place of grading.")
@@ -38,7 +37,7 @@ def command(
     first: str | None,
     second: str | None,
     seed: int | None,
-    device: str,
+    device: Device | None,
     case_id: str | None,
     reproduce: bool,
     as_json: bool,
@@ -70,13 +69,16 @@ def command(
             raise
         console.print_json(_ungraded(question, seed, "invalid", str(error)).to_json())
         return NOT_PASSED
-    if device != "cpu":
-        return _not_run(question, seed, device, as_json)
+    chosen = devices.choose(question, source, device)
+    if chosen.lacking:
+        return _not_run(question, seed, chosen, as_json)
     from grader.session import Grader
 
     seed = serving.draw_seed() if seed is None else seed
     with Grader() as grader:
-        report = submit.grade_source(app, grader, question, source, seed, shown, case_id)
+        report = submit.grade_source(
+            app, grader, question, source, seed, shown, case_id, chosen.device
+        )
     if case_id is None:
         outcome = submit.record(app, question, report, source.decode("utf-8", "replace"))
     else:
@@ -136,13 +138,13 @@ def _reproduce(
     return 0
 
 
-def _not_run(question: Question, seed: int | None, device: str, as_json: bool) -> int:
-    summary = f"Not run: this drill grades on the CPU only, not on {device}."
-    report = _ungraded(question, seed, "not_run", summary)
+def _not_run(question: Question, seed: int | None, chosen: devices.Choice, as_json: bool) -> int:
+    summary = f"Not run: {chosen.lacking}."
+    report = replace(_ungraded(question, seed, "not_run", summary), device=chosen.device)
     if as_json:
         console.print_json(report.to_json())
     else:
-        console.say(f"{report.summary}\nNext: drill grade {question['id']} --device cpu")
+        console.say(f"{report.summary}\nNext: {chosen.remedy}")
     return NOT_PASSED
 
 

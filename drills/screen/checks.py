@@ -14,6 +14,8 @@ from drills.screen.safe import safe
 if TYPE_CHECKING:
     from grader.report import Check, Report
 
+SUPPORT = "shapes of the support matrix"
+_MOST_SHAPES = 8  # of those that fail, told one by one
 _MOST_LINES = 2  # for the checks of one outcome
 ENDED = ("forbidden", "denied", "crashed")
 STOPPED = (*ENDED, "time_limit", "memory_limit", "output_limit", "resource_limit", "invalid")
@@ -23,8 +25,9 @@ _BUGS = {"passed": ("✓ gone", look.GOOD), "wrong_answer": ("✗ still there", 
 def check_lines(report: Report, width: int) -> list[Text]:
     """Which checks passed, failed and were skipped; then what failures say for themselves."""
     passed = [c for c in report.checks if c.verdict == "passed"]
-    skipped = [c for c in report.checks if c.verdict in ("skipped", "not_run")]
-    failed = [c for c in report.checks if c not in passed and c not in skipped]
+    skipped = [c for c in report.checks if c.verdict == "skipped"]
+    absent = [c for c in report.checks if c.verdict == "not_run"]  # the last lines tell of them
+    failed = [c for c in report.checks if c not in (*passed, *skipped, *absent)]
     if not failed or any(check.id == "load" for check in failed):
         return []
     lines = [Text("")]
@@ -82,7 +85,8 @@ def _grouped(checks: Iterable[Check]) -> list[str]:
     for check in checks:
         sort, _, rest = check.id.partition("/")
         dtype = rest.partition("/")[2]
-        name = "gradients" if sort == "gradients" else dtype if sort == "values" else ""
+        name = {"gradients": "gradients", "values": dtype, "support": SUPPORT}.get(sort, "")
+        name = name if rest else ""
         if name:
             counts[name] = counts.get(name, 0) + 1
         else:
@@ -94,11 +98,15 @@ def _grouped(checks: Iterable[Check]) -> list[str]:
 def _to_tell(failed: list[Check], report: Report) -> list[Check]:
     """Failures whose own sentence adds to the summary; wrong values are told under Where."""
     told = []
-    gradients_told = False
+    gradients_told, shapes = False, 0
     for check in failed:
         sort = check.id.partition("/")[0]
         if not check.message or check.message in report.summary or sort == "values":
             continue
+        if sort == "support":
+            shapes += 1
+            if shapes > _MOST_SHAPES:
+                continue
         if sort == "gradients":
             if gradients_told or (report.where is not None and not report.traceback):
                 continue

@@ -10,6 +10,7 @@ from drills import clock
 from drills.screen import console as look
 from drills.screen.checks import STOPPED, check_lines
 from drills.screen.evidence import MARGIN, labelled, sample_lines, where_lines
+from drills.screen.kernel import kernel_lines
 from drills.screen.markdown import render, spans, wrap
 from drills.screen.parts import NOUNS, colour, part_lines
 from drills.screen.safe import safe
@@ -50,6 +51,7 @@ def report_lines(outcome: Outcome, width: int) -> list[Text]:
         lines += sample_lines(report.sample, outcome.path, width)
     if code:
         lines += check_lines(report, width)
+        lines += kernel_lines(report, width)
     lines += _raw("Traceback", report.traceback, _LONGEST_TRACEBACK)
     if report.verdict != "passed":
         lines += _raw("It printed", report.output, _LONGEST_OUTPUT)
@@ -128,9 +130,10 @@ def _head(report: Report, width: int) -> list[Text]:
     if report.checks and not _was_judged(report):
         facts.append("stopped before any result")
     elif graded:
-        done = sum(item.verdict == "passed" for item in graded)
+        run = [item.verdict for item in graded if item.verdict != "not_run"]
+        done = run.count("passed")
         noun = "checks" if report.checks else NOUNS.get(report.kind, "parts")
-        facts.append(f"{done} of {len(graded)} {noun}")
+        facts.append(f"{done} of {len(run)} {noun}")
     if report.checks:
         facts.append(f"{report.seconds:.1f} s")
     if report.kind in (*CODE_KINDS, "compute"):

@@ -59,7 +59,8 @@ class Call:
     for `Outcome.counts`; with `recorded`, from torch's own record of operations, which knows the
     work alone, but also that of code which keeps Python out of the dispatcher. `measure` asks for
     `Outcome.usage`. A call that is counted takes longer; where the memory is measured, freed memory
-    goes back to the system at once.
+    goes back to the system at once. `strided` gives the tensors as parts of larger ones, which are
+    not contiguous.
     """
 
     args: list[Tensor | int | float | bool | None]
@@ -71,6 +72,7 @@ class Call:
     count: bool = False
     recorded: bool = False
     measure: Literal["", "time", "memory"] = ""
+    strided: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,9 @@ class Counts:
     """What a call did, as counted in its own process: it can be too low, where code hides its work.
 
     `work` is `flops` (2 a multiply-add of a product) and the elements that all else reads, makes
-    or moves; `line` does most of it. `tensor` is the largest that was made; `computed` the largest
-    floating one that is no copy of the arguments; `held` the bytes of the tensors that were alive
+    or moves; `line` does most of it; `operations` are those that torch dispatched, views apart.
+    `tensor` is the largest that was made; `computed` the largest floating one that is no copy of
+    the arguments; `held` the bytes of the tensors that were alive
     at once; `unseen`: whether a tensor became a NumPy array, or another thread computed, of which
     not all can be counted; `by_hand`: whether so many numbers became Python's own.
     """
@@ -99,6 +102,7 @@ class Counts:
     line: int | None
     tensor: Made | None
     computed: Made | None
+    operations: int = 0
     held: int = 0
     unseen: bool = False
     by_hand: bool = False
@@ -107,10 +111,12 @@ class Counts:
 @dataclass(frozen=True)
 class Usage:
     """What a call used, read from outside its process: seconds of processor time, and how far the
-    memory rose in bytes, arguments and results included."""
+    memory rose in bytes, arguments and results included. `between`: seconds of
+    processor time since the last call that was measured, while nobody had asked for anything."""
 
     cpu_seconds: float
     peak_bytes: int
+    between: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,7 @@ class Outcome:
     gradient_error: str = ""
     inputs_changed: list[int] = field(default_factory=list)
     overwrote: bool = False  # what the call before had returned holds other numbers now
+    launches: int = 0  # of Triton kernels, under its interpreter
     error: str = ""  # "ZeroDivisionError: division by zero"
     traceback: str = ""  # the learner's lines only
     line: int | None = None

@@ -9,7 +9,7 @@ import socket
 import struct
 from typing import NamedTuple
 
-FORK, FORKED, EXITED, WARM = 1, 2, 3, 4
+FORK, FORKED, EXITED, WARM, INTERPRET = 1, 2, 3, 4, 5
 GROUPS = ("fused-attention", "softmax", "autograd")
 
 _MESSAGE = struct.Struct("<IIqqqqd")
@@ -21,7 +21,7 @@ class Message(NamedTuple):
 
     FORKED: child, its pid (0: the system gave no process); descriptor: a pidfd, where there are.
     EXITED: child, wait status, largest resident size in KiB; seconds of processor time.
-    WARM: import what torch imports lazily.
+    WARM: import what torch imports lazily. INTERPRET: import Triton, with its interpreter.
     """
 
     kind: int

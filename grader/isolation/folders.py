@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grader.isolation.child.imports import OURS
 
-LIBRARIES = ("torch", "numpy", "typing_extensions", "sympy", "jinja2", "pydantic")
+LIBRARIES = ("torch", "numpy", "triton", "typing_extensions", "sympy", "jinja2", "pydantic")
 SYSTEM = (
     "/usr/lib",
     "/usr/lib64",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import importlib
+import inspect
 import os
 import socket
 import sys
@@ -88,6 +89,8 @@ class Judge:
         """`grader.judging.grade.grade`."""
         source = base64.b64decode(request["source"])
         question = request["question"]
+        if request["device"] == "interpret":
+            self.launcher.interpret()
         report = function(
             question,
             source,
@@ -96,8 +99,11 @@ class Judge:
             request["mistakes"],
             self.factory(question, source, request["filename"]),
             request["only_case"],
+            device=request["device"],
+            others=lambda name: self.reference_factory(question, name),
         )
-        undone = [check.id for check in report.checks if check.verdict != "passed"]
+        done = ("passed", "not_run")
+        undone = [check.id for check in report.checks if check.verdict not in done]
         if report.verdict == "passed" and (undone or not report.checks):
             raise AssertionError(f"a pass without {', '.join(undone) or 'checks'}")
         return report.to_json()
@@ -133,6 +139,13 @@ class Judge:
             filename,
             self.beat,
         )
+
+    def reference_factory(self, question: dict[str, Any], name: str) -> Factory:
+        """Workers for one of our own functions, by its dotted name, run as a submission is."""
+        module, _, entry = name.rpartition(".")
+        source = inspect.getsource(importlib.import_module(module)).encode()
+        free = {**question, "entry": entry, "forbidden": ()}
+        return self.factory(free, source, f"{module}.py")
 
     def beat(self) -> None:
         """A sign of life: the session waits for the next word, not for the whole grade."""

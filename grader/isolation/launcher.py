@@ -114,6 +114,10 @@ class Launcher:
         """Have the zygote import what torch imports lazily: seconds, in which it forks nothing."""
         control.send(self.sock, control.Message(control.WARM, 0))
 
+    def interpret(self) -> None:
+        """Have the zygote import Triton, so that kernels run in its interpreter from now on."""
+        control.send(self.sock, control.Message(control.INTERPRET, 0))
+
     def pump(self) -> None:
         """Take one message of the zygote; call it when `sock` is readable."""
         received = control.receive(self.sock)

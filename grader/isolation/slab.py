@@ -38,6 +38,7 @@ class Fixed:
     changed: int
     present: int
     overwrote: bool
+    launches: int
     error: str
     traceback: str
     gradient_error: str
@@ -99,7 +100,7 @@ class Slab:
     def fixed(self) -> Fixed:
         """Read and check the fixed part. Raises BrokenAnswer."""
         head = bytes(self.read(0, wire.REQUEST_AT))
-        magic, status, overwrote, _, line, values, *lengths, changed, present = (
+        magic, status, overwrote, launches, line, values, *lengths, changed, present = (
             wire.ANSWER.unpack_from(head, wire.ANSWER_AT)
         )
         if magic != wire.MAGIC or not 0 < status < len(wire.STATUSES):
@@ -121,6 +122,7 @@ class Slab:
             changed,
             present,
             bool(overwrote),
+            launches,
             *texts,
         )
 
@@ -196,7 +198,8 @@ class CallSlab(Slab):
             return {"value": value}
         described = self._tensor(value)
         self.originals[index] = (described["at"], self.blobs[described["at"]])
-        return {**described, "gradient": gradient}
+        strided = self.call.strided and value.is_floating_point()
+        return {**described, "gradient": gradient, "strided": strided}
 
     def _output(self, spec: OutputSpec) -> dict[str, Any]:
         count = math.prod(spec.shape) * max(wire.DTYPES[dtype] for dtype in spec.dtypes)
@@ -224,11 +227,12 @@ class CallSlab(Slab):
         if not self.call.count:
             return None
         fields = wire.COUNTS.unpack(self.read(wire.COUNTS_AT, wire.COUNTS.size))
-        work, flops, held, line, unseen, by_hand, *rest = fields
+        work, flops, operations, held, line, unseen, by_hand, *rest = fields
         half = len(rest) // 2
         most = line if line > 0 else None
-        tensor, computed = _made(rest[:half]), _made(rest[half:])
-        return Counts(work, flops, most, tensor, computed, held, bool(unseen), bool(by_hand))
+        tensors = _made(rest[:half]), _made(rest[half:])
+        seen = operations, held, bool(unseen), bool(by_hand)
+        return Counts(work, flops, most, *tensors, *seen)
 
     def output_tensors(self, fixed: Fixed) -> list[torch.Tensor | None]:
         """A private copy of each output that fits its spec, else None."""

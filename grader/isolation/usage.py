@@ -18,10 +18,15 @@ PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Meter:
-    """The processor time and the peak of the memory of a process between `begin` and `end`."""
+    """The processor time and the peak of the memory of a process between `begin` and `end`.
 
-    def __init__(self, pid: int) -> None:
+    `last` is the processor time at which an earlier call of the same process `ended`.
+    """
+
+    def __init__(self, pid: int, last: float | None = None) -> None:
         self.pid = pid
+        self.last = last
+        self.cpu = self.ended = 0.0
         self.peak = 0
         self.exact = False  # whether the system's own mark of the peak begins anew
         self.gone = sys.platform != "linux"
@@ -54,13 +59,14 @@ class Meter:
         if self.gone:
             return None
         try:
-            cpu = self._cpu() - self.cpu
+            self.ended = self._cpu()
             resident, marked = self._memory()
         except OSError:
             return None
         if self.exact or marked > self.marked:
             self.peak = max(self.peak, marked)
-        return Usage(cpu, max(self.peak, resident) - self.resident)
+        between = self.cpu - self.last if self.last is not None else 0.0
+        return Usage(self.ended - self.cpu, max(self.peak, resident) - self.resident, between)
 
     def _cpu(self) -> float:
         return time.clock_gettime((~self.pid << 3) | SCHEDULED)

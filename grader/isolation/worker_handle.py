@@ -60,6 +60,7 @@ class Worker:
         self._child: Child | None = None
         self._listener: Listener | None = None
         self._denied: dict[str, None] = {}  # what was tried in vain in this exchange
+        self._last: float | None = None  # processor time when a measured call ended
         self._ready = False
         self._refused = False
 
@@ -96,6 +97,7 @@ class Worker:
                 fixed.gradient_error,
                 slab.changed(fixed.changed),
                 overwrote=fixed.overwrote,
+                launches=fixed.launches,
                 counts=slab.counts(),
             )
 
@@ -113,7 +115,7 @@ class Worker:
         self._refused = False
         self._denied = {}
         self.output.begin()
-        meter = Meter(self._child.pid) if measure else None
+        meter = Meter(self._child.pid, self._last) if measure else None
         child_scratch = self._child.scratch
         with slab:
             if meter is not None:
@@ -121,7 +123,9 @@ class Worker:
             began = time.monotonic()
             end = self._ask(slab, began, min(seconds, self.limits.seconds), meter)
             outcome = Outcome("returned", seconds=time.monotonic() - began)
-            usage = meter.end() if meter is not None else None
+            usage = None
+            if meter is not None:
+                usage, self._last = meter.end(), meter.ended
             if end == "answered":
                 try:
                     fixed = slab.fixed()

@@ -171,10 +171,17 @@ class Zygote:
                     if received is None:
                         self.mourn()
                         return
-                    if received[0].kind != self.messages.WARM:
-                        self.start(*received)
-                    elif self.forks:
-                        warm()
+                    self.obey(*received)
+
+    def obey(self, message: Any, descriptors: list[int]) -> None:
+        """One message of the judge."""
+        if message.kind == self.messages.FORK:
+            self.start(message, descriptors)
+        elif self.forks and message.kind == self.messages.WARM:
+            warm()
+        elif self.forks and message.kind == self.messages.INTERPRET:
+            importlib.import_module("drill_child.interpreter").prepare()
+            gc.freeze()
 
     def start(self, message: Any, descriptors: list[int]) -> None:
         """A submission's child: it gets an interpreter that knows torch, and nothing else."""

@@ -116,6 +116,30 @@ def build(
     )
 
 
+def sized(
+    question: Mapping[str, Any],
+    seed: int,
+    id_: str,
+    sizes: Mapping[str, int],
+    dtype: str = "float32",
+    inputs: Mapping[str, Any] | None = None,
+    outputs: Mapping[str, Any] | None = None,
+) -> BuiltCase:
+    """A case at other sizes than the question's own, with values of its own for every `id_`."""
+    declared = {
+        "id": id_,
+        "title": id_,
+        "sizes": dict(sizes),
+        "inputs": inputs or {},
+        "outputs": outputs or {},
+        "omit": (),
+        "by_keyword": (),
+        "gradients": False,
+        "clear_leader": False,
+    }
+    return build(question, declared, dtype, seed)
+
+
 def _plain(value: int | float | bool | str | None, sizes: Mapping[str, int]) -> Argument:
     return evaluate(value, sizes) if isinstance(value, str) else value
 

@@ -30,7 +30,7 @@ class Checks:
 
     def all(self) -> list[Check]:
         """Every required check, those that could not be reached as `skipped`."""
-        found = [self._load(), self._shape(), self._dtype(), *self._values(), *self._gradients()]
+        found = [self._load(), self._shape(), self._dtype(), *self.values(), *self._gradients()]
         return [*found, self._untouched(), self._repeatable()]
 
     def _load(self) -> Check:
@@ -108,7 +108,8 @@ class Checks:
             return Check("dtype", "wrong_answer", message, title)
         return Check("dtype", "passed", title=title)
 
-    def _values(self) -> Iterator[Check]:
+    def values(self) -> Iterator[Check]:
+        """One check a case and dtype."""
         for declared in self.cases:
             for dtype in dtypes_of(declared):
                 name = key(declared["id"], dtype)

@@ -20,7 +20,7 @@ from grader.isolation.calls import Counts, Outcome
 from grader.isolation.child import counting
 from grader.judging import tolerance
 from grader.judging.answers import Answer, differences, request
-from grader.judging.cases import DTYPES, BuiltCase, build
+from grader.judging.cases import DTYPES, BuiltCase, sized
 from grader.judging.cost_bounds import (
     Excess,
     affordable,
@@ -256,18 +256,11 @@ class Scales:
     def _draw(self, cost: Mapping[str, Any], sizes: Mapping[str, int], use: str) -> BuiltCase:
         """Values of its own for every call: what is kept from one is of no use in another."""
         name = ",".join(f"{symbol}={size}" for symbol, size in sizes.items())
-        declared = {
-            "id": f"{cost['id']}/{use}/{name}",
-            "title": cost["title"],
-            "sizes": dict(sizes),
-            "inputs": cost["inputs"],
-            "outputs": cost["outputs"],
-            "omit": (),
-            "by_keyword": (),
-            "gradients": False,
-            "clear_leader": False,
-        }
-        return build(self.question, declared, cost["dtype"], self.seed)
+        id_ = f"{cost['id']}/{use}/{name}"
+        case = sized(
+            self.question, self.seed, id_, sizes, cost["dtype"], cost["inputs"], cost["outputs"]
+        )
+        return replace(case, title=cost["title"])
 
     def _compare(self, weighed: Weighed, case: BuiltCase, outcome: Outcome) -> None:
         """A submission could look at the size, and do something else.

@@ -15,15 +15,18 @@ from grader.judging.cases import find
 from grader.judging.checks import Checks
 from grader.judging.cost_checks import cost_checks, notes, totals
 from grader.judging.costs import Scales
+from grader.judging.kernel_stages import Stages
+from grader.judging.kernels import interpreted
 from grader.judging.locate import locate
 from grader.judging.naming import Family, Named, name
 from grader.judging.oracle import Oracle
 from grader.judging.planted import gone, planted
 from grader.judging.probes import Fact, Prober, all_zero, conditions, scale
 from grader.judging.sample import Sampler
+from grader.judging.speed import Others
 from grader.judging.trial import Conductor, Slopes, Timed, Trial, Worker, WorkerFactory
 from grader.judging.verdicts import of_outcome, of_run
-from grader.report import Check, NamedMistake, Report, Where
+from grader.report import Check, Device, NamedMistake, Report, Where
 from questions.text import fill
 
 PRINTED = 16 * 1024
@@ -47,21 +50,29 @@ def grade(
     worker_factory: WorkerFactory,
     only_case: str | None = None,
     oracle: Oracle | None = None,
+    device: Device = "cpu",
+    others: Others | None = None,
 ) -> Report:
     """Judge one submission.
 
     `worker_factory` gives a fresh worker that holds `source`; it is asked for a second one to
     repeat the calls. `mistakes` holds the texts by id. Raises ValueError where `only_case` is not
-    a case of the question. An `oracle` of the question may be handed on; else the last one serves
-    again where it is of the same question and seed.
+    a case of the question. A kernel is judged on one `device`, and its speed is measured against
+    workers of `others`, where they are given. An `oracle` of the question may be handed on; else
+    the last one serves again where it is of the same question and seed.
     """
     del source  # the worker has the text; nothing here may read it
     started = time.perf_counter()
     seed = secrets.randbits(31) if seed is None else seed
-    cases = [find(question, only_case)] if only_case else list(question["cases"])
+    if device == "interpret":
+        question = interpreted(question)
     oracle = oracle or _remembered(question, seed)
+    cases = [find(question, only_case)] if only_case else list(question["cases"])
     conductor = Conductor(question, cases, oracle, seed, worker_factory)
     finding, sample, facts = Finding(), None, list[Fact]()
+    kernel = None
+    if question["kind"] == "kernel" and not only_case:
+        kernel = Stages(question, oracle, seed, worker_factory, device, others)
     with worker_factory() as worker:
         loaded = worker.load()
         trial = Trial(loaded)
@@ -74,16 +85,23 @@ def grade(
             spare = conductor.spare(trial)
             timed = Timed(worker, spare)
             finding = _explain(question, conductor, oracle, timed, trial)
+            right = all(answer.values_right for answer in trial.answers.values())
+            if kernel is not None and right and not trial.stopped:
+                kernel.shapes(worker)
             if filename:  # what is no file of a learner's is not to be tried out
                 sampler = Sampler(question, oracle, timed, trial, filename, worker_factory, spare)
                 sample, facts = sampler.sample(), sampler.facts
     checks = Checks(question, cases, trial)
     found = checks.all()
+    if kernel is not None:
+        found += kernel.shape_checks(trial)
     declared = () if only_case else question.get("costs", ())
     if declared and all(check.verdict == "passed" for check in found):
         trial.costs = Scales(question, oracle, seed, worker_factory).all()
     if declared:
         found += cost_checks(checks, declared, trial.costs)
+    if kernel is not None:
+        found += kernel.cost_checks(all(check.verdict == "passed" for check in found))
     if question["kind"] == "debug":
         bugs = _bugs(question, finding, mistakes)
         # A single case need not show every bug, and is not asked about those it does not.
@@ -93,26 +111,31 @@ def grade(
         finding.facts.insert(0, Fact("bugs-gone", {"count": len(finding.mended)}))
     where = None if verdict == "passed" else place.where(checks, trial, verdict)
     named = [_named(id_, mistakes, where) for id_ in finding.named.mistakes]
-    passed = sum(check.verdict == "passed" for check in found)
+    graded = [check for check in found if check.verdict != "not_run"]
+    passed = sum(check.verdict == "passed" for check in graded)
     usual = oracle.usual_seconds(answer.case for answer in trial.answers.values())
     return Report(
         question=question["id"],
         kind=question["kind"],
         verdict=verdict,
-        score=passed / len(found) if loaded.status == "returned" else 0.0,
+        score=passed / len(graded) if loaded.status == "returned" else 0.0,
         seed=seed,
         summary=_summary(verdict, found, named, trial, where),
         checks=tuple(found),
         mistakes=tuple(named),
         where=where,
         certain=tuple(_said(fact, mistakes) for fact in [*finding.facts, *facts]),
-        notes=_notes(trial),
+        notes=(*_notes(trial), *(kernel.notes() if kernel else ())),
         traceback=_traceback(trial),
         output=_printed(trial.printed),
         costs=totals(trial.seconds, usual, trial.costs),
         seconds=time.perf_counter() - started,
         revision=question.get("revision", 1),
         sample=sample,
+        device=device,
+        growth=kernel.growth if kernel else (),
+        operations=kernel.operations if kernel else None,
+        speed=kernel.speed if kernel else None,
     )
 
 
@@ -243,7 +266,7 @@ def _summary(
     where: Where | None,
 ) -> str:
     if verdict == "passed":
-        return f"all {len(checks)} checks passed"
+        return f"all {sum(c.verdict == 'passed' for c in checks)} checks passed"
     judged = [a for a in trial.answers.values() if a.outputs is not None]
     # What the call does to its inputs, or keeps from call to call, explains the other failures.
     first = sorted(checks, key=lambda c: c.id not in ("inputs-untouched", "repeatable"))

@@ -55,10 +55,11 @@ CHANGES = [
     ("title: Which axis", "title: 2026", ["2:8: `title` must be text: put it in quotes"]),
     ("title: Which axis", "title:", ["2:7: `title` is empty: write its text"]),
     ("kind: choice", "kind: choise",
-     ["3:7: `choise` is no kind of question: take one of code, debug, compute, derive, trace, "
-      "choice, explain; did you mean `choice`?"]),
+     ["3:7: `choise` is no kind of question: take one of code, debug, kernel, compute, derive, "
+      "trace, choice, explain; did you mean `choice`?"]),
     ("kind: choice\n", "",
-     ["1:1: `kind` is missing: add one of code, debug, compute, derive, trace, choice, explain"]),
+     ["1:1: `kind` is missing: add one of code, debug, kernel, compute, derive, trace, "
+      "choice, explain"]),
     ("explanation: Each", "explenation: Each",
      ["1:1: `explanation` is missing: add it",
       "10:1: unknown key `explenation`; did you mean `explanation`?"]),
@@ -272,7 +273,7 @@ def test_the_schema_is_plain_json_and_covers_every_kind() -> None:
         for kind in [definition.get("properties", {}).get("kind", {}).get("const")]
         if kind
     }
-    assert kinds == {"code", "debug", "compute", "derive", "trace", "choice", "explain"}
+    assert kinds == {"code", "debug", "kernel", "compute", "derive", "trace", "choice", "explain"}
     assert all(ref["$ref"].split("/")[-1] in schema["$defs"] for ref in schema["oneOf"])
 
 

@@ -33,6 +33,7 @@ class Answer:
         self.changed = 0
         self.present = 0
         self.overwrote = False
+        self.launches = 0
         self._lengths = dict.fromkeys((wire.ERROR, wire.TRACEBACK, wire.GRADIENT_ERROR), 0)
 
     def text(self, room: wire.Room, text: str) -> None:
@@ -98,7 +99,7 @@ class Answer:
             wire.MAGIC,
             wire.STATUSES.index(self.status),
             self.overwrote,
-            0,
+            min(self.launches, wire.MOST_LAUNCHES),
             line,
             min(self.values, 2**31),
             *self._lengths.values(),
@@ -123,6 +124,7 @@ def counts(slab: mmap.mmap, found: Counts) -> None:
     fields: list[int] = [
         min(found.work, LARGEST_COUNT),
         min(found.flops, LARGEST_COUNT),
+        min(found.operations, LARGEST_COUNT),
         min(found.held, LARGEST_COUNT),
         _line(found.line),
         found.unseen,

@@ -77,6 +77,7 @@ class Counts:
 
     work: int = 0
     flops: int = 0
+    operations: int = 0
     tensor: Made = field(default_factory=Made)
     computed: Made = field(default_factory=Made)
     held: int = 0
@@ -123,6 +124,7 @@ class Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if operation.kind == VIEW:
                 self._reshape(result)
             else:
+                self.counts.operations += 1
                 self._note(operation, args, kwargs, result)
         except Exception:  # a count may fall short, but never fails what ran
             return result

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from . import answers, counting, forbidden, imports, sandbox, values, wire
+from . import answers, counting, forbidden, imports, interpreter, sandbox, values, wire
 from .answers import Answer
 from .counting_recorded import recorded
 from .imports import ImportGuard
@@ -121,6 +121,7 @@ class Host:
         before = [values.fingerprint(argument) for argument in arguments]
         if request["memory"]:
             sandbox.free_at_once()
+        launched = interpreter.launches
         try:
             if request["count"]:
                 count = recorded if request["recorded"] else counting.counted
@@ -132,6 +133,7 @@ class Host:
             for index, argument in enumerate(arguments):
                 if values.fingerprint(argument) != before[index]:
                     answer.changed |= 1 << index
+        answer.launches = interpreter.launches - launched
         answer.overwrote = any(kept.overwritten() for kept in self.given)
         outputs = request["outputs"]
         returned = values.as_values(result, len(outputs))

@@ -58,6 +58,8 @@ def open_argument(
     if "value" in argument:
         return argument["value"]
     tensor = open_buffer(slab, argument, argument["dtype"])
+    if argument["strided"]:
+        return strided(tensor)
     if framework == "numpy":
         return tensor.numpy()
     if argument["gradient"]:
@@ -65,6 +67,18 @@ def open_argument(
     if spent is None or spent.dtype != tensor.dtype:
         return tensor
     return spent.set_(tensor)  # type: ignore[call-overload]
+
+
+def strided(tensor: torch.Tensor) -> torch.Tensor:
+    """The same numbers as serving code has them, not contiguous: (B, H, T, D) out of a memory of
+    (B, T, H, 2 * D), the way queries and keys come from one projection; else a part of each row."""
+    if tensor.dim() < 2:
+        return tensor
+    wide = tensor.new_zeros((*tensor.shape[:-1], 2 * tensor.shape[-1]))
+    if tensor.dim() == 4:
+        wide = wide.transpose(1, 2).contiguous().transpose(1, 2)
+    part = wide[..., : tensor.shape[-1]]
+    return part.copy_(tensor)
 
 
 def spend(arguments: dict[int, list[Any]]) -> dict[int, torch.Tensor]:

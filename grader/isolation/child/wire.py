@@ -30,6 +30,7 @@ STATUSES = ("", "returned", "exception", "memory", "syntax", "missing", "not-cal
 MAX_VALUES = 16
 MAX_RANK = 16
 MAX_INPUTS = 64
+MOST_LAUNCHES = 2**16 - 1
 
 
 class Room(NamedTuple):
@@ -39,16 +40,16 @@ class Room(NamedTuple):
     size: int
 
 
-# magic, status, whether an earlier result was overwritten, unused, line, values, bytes of each
-# text, inputs changed, gradients present
+# magic, status, whether an earlier result was overwritten, kernels launched, line, values, bytes
+# of each text, inputs changed, gradients present
 ANSWER = struct.Struct("<4sBBHiIIIIQQ")
 ANSWER_AT = 0
 FORBIDDEN = struct.Struct("<i64s")  # line (0: unknown), name
 FORBIDDEN_AT = 256
-# work, flops, bytes held at once, line of most work, whether some cannot be seen, and whether
-# numbers became Python's own; of the largest tensor and the largest computed one: elements, line
-# (0: unknown), dtype, rank, shape
-COUNTS = struct.Struct("<QQQiBB" + 2 * "QiBB7q")
+# work, flops, operations, bytes held at once, line of most work, whether some cannot be seen, and
+# whether numbers became Python's own; of the largest tensor and the largest computed one: elements,
+# line (0: unknown), dtype, rank, shape
+COUNTS = struct.Struct("<QQQQiBB" + 2 * "QiBB7q")
 COUNTS_AT = 328
 COUNTED_RANK = 7
 # kind, dtype, rank, output whose buffer holds a copy (-1: none), shape, type's name

@@ -1,0 +1,67 @@
+"""What is told of a kernel beyond its checks: growth, operations, speed, and the other devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from drills.screen import console as look
+from drills.screen.evidence import labelled
+from drills.screen.safe import safe
+
+if TYPE_CHECKING:
+    from grader.report import Report, Speed
+
+_MEASURED = {"tensor": "the largest tensor", "memory": "the process"}
+
+
+def kernel_lines(report: Report, width: int) -> list[Text]:
+    """Nothing for other questions, and for a kernel that failed before anything was measured."""
+    rows: list[tuple[str, str]] = []
+    if report.growth:
+        grown = ", ".join(
+            f"{_MEASURED[one.what]} as length^{one.slope:.2f} ± {one.error:.2f}"
+            for one in report.growth
+        )
+        rows.append(("Memory", f"grows: {grown} (at most {report.growth[0].at_most:g})"))
+    if report.operations:
+        few, many = report.operations
+        rows.append(
+            ("Work", f"{few:,} operations dispatched at the least length, {many:,} at most")
+        )
+    if report.speed is not None:
+        rows += [("Speed", words) for words in _speed(report.speed)]
+    for check in report.checks:
+        if check.verdict == "not_run":
+            rows.append(("Not run", f"{check.title}: {check.message}"))
+    lines: list[Text] = [Text("")] if rows else []
+    before = ""
+    for label, words in rows:
+        lines += labelled("" if label == before else label, Text(safe(words)), width)
+        before = label
+    for line in lines:
+        if "Not run" in line.plain[:9]:
+            line.stylize(look.DIM)
+    return lines
+
+
+def _speed(speed: Speed) -> list[str]:
+    if speed.unreliable:
+        return [speed.unreliable]
+    rows = [
+        f"{_times(speed.times_naive)} naive attention's, {speed.cpu_seconds * 1000:.3g} ms of "
+        f"processor time a call ({speed.seconds * 1000:.3g} ms by the clock)",
+        f"{_times(speed.times_fused)} the time of torch's own fused one",
+    ]
+    if speed.tier:
+        onwards = f'; next: "{speed.next}"' if speed.next else ", the highest"
+        rows.append(f'tier: "{speed.tier}"{onwards}')
+    else:
+        rows.append("tier: undecided, it lies on the edge between two")
+    return rows
+
+
+def _times(value: tuple[float, float, float]) -> str:
+    middle, low, high = value
+    return f"{middle:.2f} x ({low:.2f} to {high:.2f})"

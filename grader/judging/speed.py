@@ -1,0 +1,222 @@
+"""How fast a kernel is on the CPU: a ratio of processor times, read from outside its process.
+
+The submission, naive attention (twice: the control) and torch's fused attention run in processes of
+their own, on one thread each, and are called in turn with fresh values; every output is checked. A
+rung of the ladder counts as reached only where all that is credible of the ratio lies beyond it, so
+that a busy machine makes a tier undecided, not another one. No clock of the submission's plays a
+part, its threads are charged to it, and one that computes while others are measured is found out.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from grader.feedback.words import say
+from grader.judging import tolerance
+from grader.judging.answers import Answer, differences, given, request
+from grader.judging.cases import DTYPES, BuiltCase, sized
+from grader.judging.functions import invoke, resolve
+from grader.judging.oracle import Oracle, Truth
+from grader.judging.trial import Worker, WorkerFactory
+from grader.report import Speed
+
+Others = Callable[[str], WorkerFactory]
+"""Makes workers for a function of `reference`, by its dotted name, as for a submission."""
+
+FEWEST, MOST = 11, 31
+"""Rounds before a tier is looked for, and after which it stays undecided."""
+
+PATIENCE = 20.0
+"""Seconds for all rounds; a slow submission gets fewer."""
+
+GUARD = 0.05
+"""A rung counts as reached, or as missed, where the ratio is beyond it by this much."""
+
+CONTROL = 0.15
+"""By how much two measurements of the same code may differ."""
+
+CREDIBLE = 2.6
+"""Standard errors on each side: one median in a hundred lies outside."""
+
+COARSE = 16.0
+"""Rounding errors times sqrt(reduction) that timed values may be off: the cases judge accuracy."""
+
+BETWEEN = 0.1
+"""Of the time of its calls that a submission may compute between them, which slows the others."""
+
+SHORTEST = 1e-4  # seconds: below, the clock's own grain shows
+
+NAIVE, CONTROLLED, FUSED, YOURS = "naive", "control", "fused", "yours"
+
+
+@dataclass
+class Race:
+    """One measurement. `wrong` is the first answer that came out wrong while it was timed."""
+
+    speed: Speed | None = None
+    wrong: Answer | None = None
+    cpu: dict[str, list[float]] = field(default_factory=dict)
+    wall: list[float] = field(default_factory=list)
+    between: float = 0.0  # seconds of processor time that the submission took outside its calls
+
+
+class Racer:
+    """Measures one submission whose values are right."""
+
+    def __init__(
+        self,
+        question: Mapping[str, Any],
+        oracle: Oracle,
+        seed: int,
+        worker_factory: WorkerFactory,
+        others: Others,
+    ) -> None:
+        self.question = question
+        self.asked = question["speed"]
+        self.oracle = oracle
+        self.seed = seed
+        self.factories = {
+            NAIVE: others(self.asked["naive"]),
+            CONTROLLED: others(self.asked["naive"]),
+            FUSED: others(self.asked["fused"]),
+            YOURS: worker_factory,
+        }
+        self.fused = resolve(self.asked["fused"])
+
+    def run(self) -> Race:
+        """Rounds until a tier is certain, or there were enough of them."""
+        race = Race(cpu={name: [] for name in self.factories})
+        began = time.monotonic()
+        with ExitStack() as stack:
+            workers = {name: stack.enter_context(make()) for name, make in self.factories.items()}
+            if any(worker.load().status != "returned" for worker in workers.values()):
+                return race
+            for n in range(MOST + 1):
+                if not self._round(race, workers, n) or race.wrong is not None:
+                    return race
+                rounds = len(race.wall)
+                late = time.monotonic() - began > PATIENCE
+                if rounds >= FEWEST or (late and rounds):
+                    race.speed = judged(self.asked["tiers"], race)
+                    if race.speed.tier or late:
+                        break
+        return race
+
+    def _round(self, race: Race, workers: Mapping[str, Worker], n: int) -> bool:
+        """Call each once, the first time unrecorded. False: a call ended the race."""
+        case = self._case(n)
+        names = list(workers)
+        first = n % len(names)
+        cpu: dict[str, float] = {}
+        wall = between = 0.0
+        for name in names[first:] + names[:first]:
+            asked = replace(request(case), seconds=self.question["seconds"], measure="time")
+            outcome = workers[name].call(asked)
+            if outcome.status != "returned" or outcome.usage is None:
+                if name == YOURS and outcome.status != "returned":
+                    race.wrong = Answer(case, outcome, None, ())
+                return False
+            cpu[name] = max(outcome.usage.cpu_seconds, SHORTEST)
+            if name == YOURS:
+                wall, between = outcome.seconds, outcome.usage.between
+                answer = self._answer(case, outcome)
+                if not answer.values_right:
+                    race.wrong = answer
+                    return False
+        if n:
+            for name, seconds in cpu.items():
+                race.cpu[name].append(seconds)
+            race.wall.append(wall)
+            race.between += between
+        return True
+
+    def _case(self, n: int) -> BuiltCase:
+        asked = self.asked
+        id_ = f"speed/{n}"
+        return sized(self.question, self.seed, id_, asked["sizes"], asked["dtype"], asked["inputs"])
+
+    def _answer(self, case: BuiltCase, outcome: Any) -> Answer:
+        """Compared with torch's fused attention, coarsely, for the sake of time."""
+        got = given(case, outcome)
+        if got is None:
+            return Answer(case, outcome, None, ())
+        dtype = tolerance.graded_dtype(DTYPES[case.dtype])
+        expected = invoke(self.fused, case, dtype, self.oracle.framework)
+        unit = COARSE * torch.finfo(dtype).eps * math.sqrt(self.oracle.reduction(case))
+        named = dict(zip(case.outputs, expected, strict=True))
+        allowed = {
+            name: torch.full(value.shape, unit * float(value.abs().max()), dtype=torch.float64)
+            for name, value in named.items()
+        }
+        return Answer(case, outcome, got, differences(got, Truth(named, allowed)))
+
+
+def judged(tiers: Sequence[Mapping[str, Any]], race: Race) -> Speed:
+    """The tier, as far as it is certain."""
+    naive = credible(_ratios(race.cpu[NAIVE], race.cpu[YOURS]))
+    fused = credible(_ratios(race.cpu[YOURS], race.cpu[FUSED]))
+    control = credible(_ratios(race.cpu[CONTROLLED], race.cpu[NAIVE]))
+    unreliable = ""
+    if race.between > BETWEEN * sum(race.cpu[YOURS]):
+        unreliable = say("kernel", what="between", seconds=f"{race.between:.2g}")
+    elif abs(control[0] - 1) > CONTROL or (control[2] - control[1]) / 2 > CONTROL:
+        unreliable = say("kernel", what="unreliable", control=[f"{value:.2f}" for value in control])
+    speed = Speed(
+        naive,
+        fused,
+        control,
+        rounds=len(race.wall),
+        cpu_seconds=statistics.median(race.cpu[YOURS]),
+        seconds=statistics.median(race.wall),
+        unreliable=unreliable,
+    )
+    if unreliable:
+        return speed
+    reached = [_reached(tier, naive, fused) for tier in tiers]
+    if None in reached:
+        return speed
+    # The rungs stand in order; a later one that is reached includes those below.
+    last = max((n for n, one in enumerate(reached) if one), default=-1)
+    above = tiers[last + 1]["name"] if last + 1 < len(tiers) else ""
+    below = say("kernel", what="below", first=tiers[0]["name"])
+    return replace(speed, tier=tiers[last]["name"] if last >= 0 else below, next=above)
+
+
+def _reached(
+    tier: Mapping[str, Any], naive: tuple[float, ...], fused: tuple[float, ...]
+) -> bool | None:
+    """Whether a rung is; None where what is credible lies on both sides of it."""
+    if tier["times_naive"] is not None:
+        bound, low, high = tier["times_naive"], naive[1], naive[2]
+    else:  # within so many times of the fused one: its inverse is to be large
+        bound, low, high = 1 / tier["within_fused"], 1 / fused[2], 1 / fused[1]
+    if low >= bound * (1 + GUARD):
+        return True
+    return False if high <= bound * (1 - GUARD) else None
+
+
+def credible(values: Sequence[float]) -> tuple[float, float, float]:
+    """The median, and the order statistics between which it lies 99 times in a hundred.
+
+    Source: the sign test's interval for a median, e.g. Conover, Practical Nonparametric Statistics,
+    section 3.2.
+    """
+    ordered = sorted(values)
+    n = len(ordered)
+    reach = CREDIBLE * math.sqrt(n) / 2
+    low = max(0, math.floor(n / 2 - reach))
+    high = min(n - 1, math.ceil(n / 2 + reach) - 1)
+    return statistics.median(ordered), ordered[low], ordered[high]
+
+
+def _ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """Round by round: what slows one round down slows all that run in it."""
+    return [a / b for a, b in zip(above, below, strict=True)]

@@ -1,4 +1,4 @@
-"""The family of `flash-attention`.
+"""The family of `flash-attention`, and the tiles of the kernel families.
 
 The scores are made at once, T x S, and then read block by block: what goes wrong in tiles goes
 wrong here too.
@@ -16,7 +16,8 @@ from reference.mistakes.core import Mistakes
 from reference.mistakes.exponent import exp32
 from reference.mistakes.readings import SENTINEL, WEAK
 
-_SCALE = {"right": -0.5, "none": 0.0, "width": -1.0}
+_BASE = {"e": 1.0, "two": math.log(2), "e-of-two": 1 / math.log(2)}
+_PRECISION = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 _START = {"-inf": -torch.inf, "zero": 0.0, **SENTINEL}
 _FILL = {"-inf": -torch.inf, "zero": 0.0, **WEAK}
 
@@ -42,6 +43,7 @@ def _visible(how: str, causal: bool, queries: int, keys: int, block: int, span: 
         "column-in-block": lambda: key % block <= place,
         "whole-tiles": lambda: key // block * block <= keys - queries + tile_end - 1,
         "same-tile-count": lambda: (key <= place) & (key < (row // block + 1) * block),
+        "before-diagonal": lambda: key < keys - queries + row // block * block,
     }[how]()
 
 
@@ -53,6 +55,17 @@ def _whole_blocks(tail: str, causal: bool, queries: int, keys: int, block: int) 
     return key < (end.clamp(min=block) if tail == "in-reach-but-one" else end)
 
 
+def _scale(how: str, heads: int, width: int) -> float:
+    padded = 1 << (width - 1).bit_length()
+    return {
+        "right": width**-0.5,
+        "none": 1.0,
+        "width": 1 / width,
+        "heads": heads**-0.5,
+        "padded": padded**-0.5,
+    }[how]
+
+
 def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:
     """The maximum (B, H, T, 1) after a block of scores (B, H, T, block)."""
     own = block.amax(dim=-1, keepdim=True)  # (B, H, T, 1)
@@ -62,6 +75,12 @@ def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:
         "last": lambda: own,
         "over-rows": lambda: torch.maximum(m, block.max()),
     }[how]()
+
+
+def _one_zero(block: Tensor, empty: Tensor) -> Tensor:
+    """Scores (B, H, T, block) whose wholly hidden rows show their first key, with a score of 0."""
+    first = torch.arange(block.shape[-1]) == 0  # (block,)
+    return block.masked_fill(empty & first, 0.0)
 
 
 def flash_attention(
@@ -88,11 +107,13 @@ def flash_attention(
     blocks: str = "joined",
     rows: str = "all",
     roles: str = "right",
+    precision: str = "kept",
+    hidden: Tensor | None = None,
 ) -> Tensor:
     """Attention of q (B, H, T, D) over k, v (B, H, S, D) in blocks; as the reference.
 
-    scale    right; none; width: 1/D; or heads: 1/sqrt(H)
-    base     e; or two, without the factor log2(e)
+    scale    right; none; width: 1/D; heads: 1/sqrt(H); or padded: the width is the next power of two
+    base     e; two, without the factor log2(e); or e-of-two, e with that factor
     mask     see `_visible`; fill: what a hidden score becomes
     tail     the last, partial block of keys: kept, zero-padded, or dropped; dropped-but-one: not
              where it is the only one; in-reach, in-reach-but-one: of the keys that some query of
@@ -100,27 +121,31 @@ def flash_attention(
     visited  keys; or queries: blocks are counted by T
     order    forwards, or backwards
     start    the first maximum: -inf, zero, or sentinel; maximum: see `_maximum`
-    unseen   while nothing was seen: guarded; or nan, as -inf - -inf
+    unseen   while nothing was seen: guarded; nan, as -inf - -inf; or as-zero: a block that is wholly
+             hidden counts as one key of score 0 and value 0
     weights  at-new-max; or own-max (the block's own, not corrected)
     rescale  both; total (not the output); output (not the total); neither; inverted
     total    running; or last: replaced by each block's
     divide   end; never; each-block; or guarded: rows without a total are zero
-    blocks   joined; or summed: each with a softmax of its own
+    blocks   joined; summed: each with a softmax of its own; averaged, over those of which something
+             is seen; or averaged-all
     roles    right, or keys-as-values
     rows     all; or whole-tiles: rows past the last whole tile of queries stay zero
+    precision  of the weights that the values are multiplied by: kept, float16 or bfloat16
+    hidden   bool, broadcasting to (B, H, T, S): keys that are hidden besides; no switch
     """
-    queries, keys, width = q.shape[-2], k.shape[-2], q.shape[-1]
+    queries, keys = q.shape[-2], k.shape[-2]
     if tail == "zero-padded":
         k, v = (pad(x, (0, 0, 0, -keys % block_size)) for x in (k, v))
-    factor = q.shape[1] ** -0.5 if scale == "heads" else width ** _SCALE[scale]
-    scores = q @ k.transpose(-2, -1) * factor  # (B, H, T, S)
+    scaled = _scale(scale, q.shape[1], q.shape[-1]) * _BASE[base]
+    scores = q @ k.transpose(-2, -1) * scaled  # (B, H, T, S)
     v = v if roles == "right" else k
-    if base == "two":
-        scores = scores * math.log(2)
     visible = _visible(mask, causal, queries, keys, block_size, k.shape[-2])  # (T, S)
     if tail.startswith("in-reach"):
         visible = visible & _whole_blocks(tail, causal, queries, keys, block_size)
     scores = scores.masked_fill(~visible, _FILL[fill])
+    if hidden is not None:
+        scores = scores.masked_fill(hidden, _FILL[fill])
 
     end = queries if visited == "queries" else k.shape[-2]
     if tail == "dropped" or (tail == "dropped-but-one" and end > block_size):
@@ -128,11 +153,15 @@ def flash_attention(
     starts = [begin for begin in range(0, end, block_size) if begin < k.shape[-2]]
     m = torch.full_like(q[..., :1], _START[start])  # (B, H, T, 1)
     l, out = torch.zeros_like(m), torch.zeros_like(q)  # noqa: E741  (B, H, T, 1), (B, H, T, D)
+    met = torch.zeros_like(m)  # (B, H, T, 1), the blocks of which something was seen
     for begin in starts if order == "forwards" else reversed(starts):
         block = scores[..., begin : begin + block_size]  # (B, H, T, <= block)
         values = v[..., begin : begin + block_size, :]  # (B, H, <= block, D)
         own = block.amax(dim=-1, keepdim=True)  # (B, H, T, 1)
-        m_new = own if blocks == "summed" else _maximum(maximum, m, block)  # (B, H, T, 1)
+        empty = own == -torch.inf  # (B, H, T, 1)
+        if unseen == "as-zero":
+            block, own = _one_zero(block, empty), own.masked_fill(empty, 0.0)
+        m_new = own if blocks != "joined" else _maximum(maximum, m, block)  # (B, H, T, 1)
         level = own if weights == "own-max" else m_new
         factor = exp32(m - m_new if rescale != "inverted" else m_new - m)  # (B, H, T, 1)
         if maximum == "none":
@@ -142,9 +171,15 @@ def flash_attention(
         if unseen == "guarded":
             raised = torch.where(level == -torch.inf, 0.0, raised)
             factor = torch.where(m_new == -torch.inf, 1.0, factor)
-        mixed, own_total = raised @ values, raised.sum(dim=-1, keepdim=True)
-        if blocks == "summed":
+        own_total = raised.sum(dim=-1, keepdim=True)  # (B, H, T, 1)
+        if precision != "kept":
+            raised = raised.to(_PRECISION[precision]).to(raised.dtype)
+        mixed = raised @ values  # (B, H, T, D)
+        if unseen == "as-zero":
+            mixed = mixed.masked_fill(empty, 0.0)
+        if blocks != "joined":
             out = out + torch.where(own_total > 0, mixed / own_total, 0.0)
+            met = met + (blocks == "averaged-all" or own_total > 0)
             continue
         l = l * (1.0 if rescale in ("output", "neither") else factor) + own_total  # noqa: E741
         if total == "last":
@@ -155,6 +190,8 @@ def flash_attention(
         m = m_new
     if divide in ("end", "guarded") and blocks == "joined":
         out = out / l
+    if blocks.startswith("averaged"):
+        out = out / met
     if divide == "guarded":
         out = torch.where(l == 0, 0.0, out)
     if rows == "whole-tiles":

@@ -11,7 +11,7 @@ from reference.mistakes import core, gqa
 from reference.mistakes.projected import share_heads
 
 
-def _gathered(pages: Tensor, table: Tensor, read: str, heads: str) -> Tensor:
+def gathered(pages: Tensor, table: Tensor, read: str, heads: str) -> Tensor:
     """(P, page, H_kv, D) to (B, H_kv, S, D), S = max_pages * page.
 
     read   by-table; physical (page j of every sequence is page j); first-row (one table for all);
@@ -32,7 +32,7 @@ def _gathered(pages: Tensor, table: Tensor, read: str, heads: str) -> Tensor:
     return flat.transpose(1, 2)
 
 
-def _visible(how: str, lengths: Tensor, slots: int, page: int) -> Tensor:
+def visible_slots(how: str, lengths: Tensor, slots: int, page: int) -> Tensor:
     """bool (B, S): which slots the query sees."""
     pages = (lengths + page - 1) // page  # (B,)
     counts = {
@@ -68,18 +68,18 @@ def paged_decode(
 ) -> Tensor:
     """One decoding step over pages; as the reference.
 
-    read, heads  `_gathered`
-    visible      `_visible`
+    read, heads  `gathered`
+    visible      `visible_slots`
     roles        right, keys-as-values, or swapped: keys and values exchanged
     share        `projected.share_heads`
     The rest are switches of `core.attend`.
     """
-    keys, values = (_gathered(pages, block_table, read, heads) for pages in (k_pages, v_pages))
+    keys, values = (gathered(pages, block_table, read, heads) for pages in (k_pages, v_pages))
     if roles == "swapped":
         keys, values = values, keys
     keys = share_heads(keys, q.shape[1], share)  # (B, H, S, D)
     values = keys if roles == "keys-as-values" else share_heads(values, q.shape[1], share)
-    allow = _visible(visible, lengths, keys.shape[2], k_pages.shape[1])  # (B, S)
+    allow = visible_slots(visible, lengths, keys.shape[2], k_pages.shape[1])  # (B, S)
     return core.attend(q, keys, values, allow[:, None, None, :], **switches)  # (B, H, 1, D)
 
 

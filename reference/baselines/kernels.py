@@ -1,0 +1,85 @@
+"""Other ways to write the kernel drills, in the dtype of their inputs; those of
+`paged-decode-kernel` are the ones of `paged-decode`."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from reference.baselines import core, tiling
+
+LOG2_E = 1 / math.log(2)
+"""2 ** (x * LOG2_E) is exp(x)."""
+
+
+def _owned(kv: Tensor, n_heads: int) -> Tensor:
+    """(B, H_kv, S, D) to (B, H, S, D)."""
+    return kv[:, [h * kv.shape[1] // n_heads for h in range(n_heads)]]
+
+
+def fused_softmax_base_two(x: Tensor) -> Tensor:
+    """exp2, and a product with the reciprocal of the sum."""
+    raised = torch.exp2((x - x.amax(dim=1, keepdim=True)) * LOG2_E)  # (rows, cols)
+    return raised * (1 / raised.sum(dim=1, keepdim=True))
+
+
+def fused_softmax_columns(x: Tensor) -> Tensor:
+    """Maximum and sum in one pass over 64 columns at a time, in float32 at least; then the quotient."""
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (rows, cols)
+    m = wide.new_full((len(x), 1), -torch.inf)  # (rows, 1)
+    total = torch.zeros_like(m)  # (rows, 1)
+    for block in torch.split(wide, 64, dim=1):  # (rows, <= 64)
+        higher = torch.maximum(m, block.amax(dim=1, keepdim=True))
+        total = total * torch.exp(m - higher) + torch.exp(block - higher).sum(dim=1, keepdim=True)
+        m = higher
+    return (torch.exp(wide - m) / total).to(x.dtype)
+
+
+def fused_softmax_rows(x: Tensor) -> Tensor:
+    """A row at a time, in log space."""
+    return torch.stack([torch.exp(row - torch.logsumexp(row, dim=0)) for row in x])
+
+
+def fused_attention_dense(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
+    """All scores at once, the least finite number where hidden."""
+    t, s = q.shape[2], k.shape[2]
+    mask = torch.ones(t, s, dtype=torch.bool, device=q.device).tril(s - t) if causal else None
+    return core.finite_fill(q, _owned(k, q.shape[1]), _owned(v, q.shape[1]), mask)
+
+
+def fused_attention_merged(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
+    """Blocks of 32 keys, each with its own softmax, merged in log space."""
+    return tiling.flash_attention_merged(
+        q, _owned(k, q.shape[1]), _owned(v, q.shape[1]), 32, causal
+    )
+
+
+def fused_attention_two_pass(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
+    """The maximum first, then sums over blocks of 16 keys; nothing is rescaled."""
+    k, v = _owned(k, q.shape[1]), _owned(v, q.shape[1])  # (B, H, S, D)
+    return tiling.flash_attention_two_pass(q, k, v, 16, causal)
+
+
+def fused_attention_base_two(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
+    """As a kernel: scores in base two and sums in float32 at least, weights rounded to the dtype
+    before they meet the values."""
+    t, s, wide = q.shape[2], k.shape[2], torch.promote_types(q.dtype, torch.float32)
+    rows = q.unflatten(1, (k.shape[1], -1)).to(wide)  # (B, H_kv, G, T, D)
+    rows = rows * (q.shape[-1] ** -0.5 * LOG2_E)
+    place = torch.arange(s - t, s, device=q.device)[:, None]  # (T, 1)
+    m = torch.full_like(rows[..., :1], -torch.inf)  # (B, H_kv, G, T, 1)
+    total, out = torch.zeros_like(m), torch.zeros_like(rows)
+    for start in range(0, s, 64):
+        keys, values = (x[:, :, None, start : start + 64] for x in (k, v))  # (B, H_kv, 1, <= 64, D)
+        scores = rows @ keys.to(wide).mT  # (B, H_kv, G, T, <= 64)
+        if causal:
+            ahead = torch.arange(start, start + keys.shape[3], device=q.device) > place
+            scores = scores.masked_fill(ahead, -torch.inf)
+        higher = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+        factor, raised = torch.exp2(m - higher), torch.exp2(scores - higher)
+        total = total * factor + raised.sum(dim=-1, keepdim=True)
+        out = out * factor + raised.to(v.dtype).to(wide) @ values.to(wide)
+        m = higher
+    return (out / total).to(q.dtype).flatten(1, 2)  # (B, H, T, D)

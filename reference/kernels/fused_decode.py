@@ -1,0 +1,51 @@
+"""One decoding step over caches of several lengths, by split-KV.
+
+Source: Dao et al., "Flash-Decoding for long-context inference" (2023): with one query a sequence
+there are too few rows to keep a GPU busy, so the keys are split, each part attended to by itself,
+and the parts merged by their log-sum-exps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from reference.merge_attention import merge_attention
+
+SPLIT = 256
+"""Slots of the cache that one part looks at."""
+
+
+def attend_part(rows: Tensor, k: Tensor, v: Tensor, used: Tensor) -> tuple[Tensor, Tensor]:
+    """Attention to a part of the keys, and the log-sum-exp of its scores.
+
+    rows (B, H_kv, G, D), scaled; k, v (B, H_kv, part, D); used (B, part) bool: False for slots that
+    hold no token. Returns o (B, H_kv, G, D) and lse (B, H_kv, G): 0 and -inf where nothing is used.
+    """
+    scores = rows @ k.transpose(-2, -1)  # (B, H_kv, G, part)
+    scores = scores.masked_fill(~used[:, None, None, :], -torch.inf)
+    lse = torch.logsumexp(scores, dim=-1)  # (B, H_kv, G)
+    # Where nothing is used lse is -inf, and -inf - -inf would be NaN.
+    weights = torch.exp(scores - lse.masked_fill(lse == -torch.inf, 0.0)[..., None])
+    return weights @ v, lse
+
+
+def fused_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
+    """Attention of one query a sequence to the first `lengths` slots of its cache.
+
+    q (B, H, 1, D), caches (B, H_kv, S, D), one float dtype; lengths (B,) int64, 1 to S; query head
+    h reads key/value head h // (H // H_kv). Returns (B, H, 1, D). Keys and values are never copied:
+    the G = H // H_kv queries of a group are the rows of one product with their shared head.
+    """
+    rows = q.view(len(q), k_cache.shape[1], -1, q.shape[-1]) / math.sqrt(q.shape[-1])
+    slot = torch.arange(k_cache.shape[2], device=q.device)  # (S,)
+    used = slot < lengths[:, None]  # (B, S)
+    out, lse = torch.zeros_like(rows), torch.full_like(rows[..., 0], -torch.inf)
+    longest = int(lengths.max())  # what no sequence uses is not read
+    for start in range(0, longest, SPLIT):
+        part = slice(start, min(start + SPLIT, longest))
+        o, own = attend_part(rows, k_cache[:, :, part], v_cache[:, :, part], used[:, part])
+        out, lse = merge_attention(out, lse, o, own)  # the first part sees a key in every row
+    return out.view_as(q)  # (B, H, 1, D)

@@ -1,0 +1,92 @@
+"""The family of `fused-attention`: heads shared, then the tiles of the family of `flash-attention`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from torch import Tensor
+
+from reference.mistakes.core import Mistakes
+from reference.mistakes.flash_attention import MISTAKES as FLASH
+from reference.mistakes.flash_attention import flash_attention
+from reference.mistakes.gqa import SHARING
+from reference.mistakes.projected import share_heads
+
+BLOCK = 64
+BLOCKS = (16, 32, 128)
+"""Other sizes that kernels choose."""
+
+_BY_BLOCK: dict[str, frozenset[str]] = {
+    "rescale": frozenset({"total", "output", "neither", "inverted"}),
+    "divide": frozenset({"each-block"}),
+    "blocks": frozenset({"summed", "averaged", "averaged-all"}),
+    "total": frozenset({"last"}),
+    "weights": frozenset({"own-max"}),
+    "maximum": frozenset({"last"}),
+    "unseen": frozenset({"nan", "as-zero"}),
+    "rows": frozenset({"whole-tiles"}),
+    "visited": frozenset({"queries"}),
+    "tail": frozenset(
+        {"dropped", "dropped-but-one", "in-reach", "in-reach-but-one", "zero-padded"}
+    ),
+    "mask": frozenset(
+        {"in-tile", "column-in-block", "whole-tiles", "same-tile-count", "before-diagonal"}
+    ),
+}
+"""Switches and values whose numbers hang on the size of a block."""
+
+
+def first_sequence(kv: Tensor, whose: str) -> Tensor:
+    """(B, H_kv, S, D) of each sequence: own; or first, the batch's first for all of them."""
+    return kv if whose == "own" else kv[:1].expand_as(kv)
+
+
+def fused_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    causal: bool,
+    *,
+    block: int = BLOCK,
+    share: str = "repeat",
+    sequence: str = "own",
+    **switches: Any,
+) -> Tensor:
+    """Attention of q (B, H, T, D) over k, v (B, H_kv, S, D) in tiles; as the reference.
+
+    block     queries, and keys, of a tile; no mistake by itself
+    share     `projected.share_heads`
+    sequence  whose keys and values are read: `first_sequence`
+    The rest are switches of `flash_attention.flash_attention`.
+    """
+    k, v = (share_heads(first_sequence(x, sequence), q.shape[1], share) for x in (k, v))
+    return flash_attention(q, k, v, block, causal, **switches)  # (B, H, T, D)
+
+
+def by_block(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The mistake in blocks of other sizes, where that makes other numbers."""
+    if any(value in _BY_BLOCK.get(name, ()) for name, value in switches.items()):
+        for block in BLOCKS:
+            yield {**switches, "block": block}
+
+
+READINGS = {"fused_attention": by_block}
+"""As in `reference.mistakes.masks`."""
+
+# What a kernel adds to the mistakes of tiles, whatever it attends to.
+KERNEL: dict[str, dict[str, object]] = {
+    **SHARING,
+    "kv-first-sequence-for-all": {"sequence": "first"},
+    "scale-by-padded-width": {"scale": "padded"},
+    "exp-of-base-two-scores": {"base": "e-of-two"},
+    "weights-half-precision": {"precision": "bfloat16"},
+}
+
+MISTAKES: Mistakes = {
+    "fused_attention": {
+        **FLASH["flash_attention"],
+        **KERNEL,
+        "flash-diagonal-block-skipped": {"mask": "before-diagonal", "unseen": "nan"},
+    }
+}

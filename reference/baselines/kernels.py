@@ -106,8 +106,8 @@ def fused_decode_per_sequence(
 
 
 def fused_decode_backwards(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
-    """As a kernel: 16 slots at a time from the end, scores in base two and sums in float32 at least,
-    weights rounded to the dtype before they meet the values."""
+    """As a kernel, 16 slots at a time and from the end: scores in base two and sums in float32 at
+    least, weights rounded to the dtype before they meet the values."""
     wide = torch.promote_types(q.dtype, torch.float32)
     rows = q.reshape(len(q), k_cache.shape[1], -1, q.shape[-1]).to(wide)  # (B, H_kv, G, D)
     rows = rows * (q.shape[-1] ** -0.5 * LOG2_E)

@@ -1,5 +1,5 @@
-"""The families of `fused-decode` and `paged-decode-kernel`: one query a sequence, and the tiles of the
-family of `flash-attention` over its keys."""
+"""The families of `fused-decode` and `paged-decode-kernel`: one query a sequence, and over its keys
+the tiles of `flash-attention`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def fused_softmax_base_two(x: Tensor) -> Tensor:
 
 
 def fused_softmax_columns(x: Tensor) -> Tensor:
-    """Maximum and sum in one pass over 64 columns at a time, in float32 at least; then the quotient."""
+    """Maximum and sum in one pass over 64 columns at a time, in float32 at least."""
     wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (rows, cols)
     m = wide.new_full((len(x), 1), -torch.inf)  # (rows, 1)
     total = torch.zeros_like(m)  # (rows, 1)
@@ -83,3 +83,45 @@ def fused_attention_base_two(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> T
         out = out * factor + raised.to(v.dtype).to(wide) @ values.to(wide)
         m = higher
     return (out / total).to(q.dtype).flatten(1, 2)  # (B, H, T, D)
+
+
+def fused_decode_dense(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
+    """Caches expanded to all heads, and the least finite number where no token is."""
+    slot = torch.arange(k_cache.shape[2], device=q.device)  # (S,)
+    used = (slot < lengths[:, None])[:, None, None, :]  # (B, 1, 1, S)
+    return core.finite_fill(q, _owned(k_cache, q.shape[1]), _owned(v_cache, q.shape[1]), used)
+
+
+def fused_decode_per_sequence(
+    q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor
+) -> Tensor:
+    """A sequence at a time, its cache cut: no mask."""
+    outs = []
+    for b, length in enumerate(lengths.tolist()):
+        rows = q[b, :, 0].unflatten(0, (k_cache.shape[1], -1))  # (H_kv, G, D)
+        scores = torch.einsum("kgd,ksd->kgs", rows, k_cache[b, :, :length]) * q.shape[-1] ** -0.5
+        weights = torch.softmax(scores, dim=-1)  # (H_kv, G, length)
+        outs.append(torch.einsum("kgs,ksd->kgd", weights, v_cache[b, :, :length]).flatten(0, 1))
+    return torch.stack(outs)[:, :, None]  # (B, H, 1, D)
+
+
+def fused_decode_backwards(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
+    """As a kernel, 16 slots at a time and from the end: scores in base two and sums in float32 at
+    least, weights rounded to the dtype before they meet the values."""
+    wide = torch.promote_types(q.dtype, torch.float32)
+    rows = q.reshape(len(q), k_cache.shape[1], -1, q.shape[-1]).to(wide)  # (B, H_kv, G, D)
+    rows = rows * (q.shape[-1] ** -0.5 * LOG2_E)
+    m = torch.full_like(rows[..., :1], -torch.inf)  # (B, H_kv, G, 1)
+    total, out = torch.zeros_like(m), torch.zeros_like(rows)
+    for start in reversed(range(0, k_cache.shape[2], 16)):
+        keys, values = k_cache[:, :, start : start + 16], v_cache[:, :, start : start + 16]
+        slot = torch.arange(start, start + keys.shape[2], device=q.device)  # (<= 16,)
+        unused = (slot >= lengths[:, None])[:, None, None, :]  # (B, 1, 1, <= 16)
+        scores = (rows @ keys.to(wide).mT).masked_fill(unused, -torch.inf)
+        higher = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+        level = higher.masked_fill(higher == -torch.inf, 0.0)
+        factor, raised = torch.exp2(m - level), torch.exp2(scores - level)
+        total = total * factor + raised.sum(dim=-1, keepdim=True)
+        out = out * factor + raised.to(q.dtype).to(wide) @ values.to(wide)
+        m = higher
+    return (out / total).to(q.dtype).reshape(q.shape)  # (B, H, 1, D)

@@ -31,7 +31,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
 
 
 def decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
-    """`fused-decode`: q (B, H, 1, D), caches (B, H_kv, S, D), lengths (B,). Returns (B, H, 1, D)."""
+    """`fused-decode`: q (B, H, 1, D), caches (B, H_kv, S, D), lengths (B,) to (B, H, 1, D)."""
     slot = torch.arange(k_cache.shape[2], device=q.device)  # (S,)
     used = (slot < lengths[:, None])[:, None, None, :]  # (B, 1, 1, S)
     return scaled_dot_product_attention(q, k_cache, v_cache, attn_mask=used, enable_gqa=True)

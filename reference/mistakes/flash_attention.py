@@ -112,7 +112,7 @@ def flash_attention(
 ) -> Tensor:
     """Attention of q (B, H, T, D) over k, v (B, H, S, D) in blocks; as the reference.
 
-    scale    right; none; width: 1/D; heads: 1/sqrt(H); or padded: the width is the next power of two
+    scale    right; none; width: 1/D; heads: 1/sqrt(H); or padded: with the next power of two
     base     e; two, without the factor log2(e); or e-of-two, e with that factor
     mask     see `_visible`; fill: what a hidden score becomes
     tail     the last, partial block of keys: kept, zero-padded, or dropped; dropped-but-one: not
@@ -121,8 +121,8 @@ def flash_attention(
     visited  keys; or queries: blocks are counted by T
     order    forwards, or backwards
     start    the first maximum: -inf, zero, or sentinel; maximum: see `_maximum`
-    unseen   while nothing was seen: guarded; nan, as -inf - -inf; or as-zero: a block that is wholly
-             hidden counts as one key of score 0 and value 0
+    unseen   while nothing was seen: guarded; nan, as -inf - -inf; or as-zero: a block of which
+             nothing is seen counts as one key of score 0 and value 0
     weights  at-new-max; or own-max (the block's own, not corrected)
     rescale  both; total (not the output); output (not the total); neither; inverted
     total    running; or last: replaced by each block's

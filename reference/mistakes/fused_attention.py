@@ -1,4 +1,4 @@
-"""The family of `fused-attention`: heads shared, then the tiles of the family of `flash-attention`."""
+"""The family of `fused-attention`: shared heads, and the tiles of `flash-attention`."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def fused_softmax(
     block  columns of a block; 0 is the next power of two of the row. No mistake by itself
     base   e; two, without the factor log2(e); or e-of-two, e with that factor
     span   what is normalised: row; each-block; or first-block, where the rest stays zero
-    The rest are switches of `softmax.softmax` (dim aside), or those of `online_softmax` in `ONLINE`,
-    and both do not go together.
+    The rest are switches of `softmax.softmax` (dim aside), or those of `online_softmax` in
+    `ONLINE`; the two do not go together.
     """
     block = block or 1 << (x.shape[1] - 1).bit_length()
     x = x * _BASE[base]

@@ -51,12 +51,9 @@ def online_softmax(
     tail       the last, partial block: kept, dropped, or zero-padded
     returned   l, log (its logarithm), lse (m + log l), or mean (divided by N)
     """
-    m = {
-        "-inf": torch.full_like(x[..., 0], -torch.inf),
-        "zero": torch.zeros_like(x[..., 0]),
-        "first": x[..., 0],
-        **{name: torch.full_like(x[..., 0], low) for name, low in SENTINEL.items()},
-    }[start]  # (...)
+    m = x[..., 0]  # (...)
+    if start != "first":
+        m = torch.full_like(m, {"-inf": -torch.inf, "zero": 0.0, **SENTINEL}[start])
     total = torch.ones_like(m) if start == "first" else torch.zeros_like(m)  # (...)
     length = x.shape[-1]
     if tail == "dropped":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import importlib.util
+import os
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from grader.report import Device
 
 NAMES = ("cpu", "interpret", "cuda")
+NVIDIA = "/dev/nvidia0"
 INSTALL_TRITON = "pip install 'attention-drill[triton]'"
 
 
@@ -45,6 +48,22 @@ def choose(question: Question, source: bytes, asked: Device | None) -> Choice:
 def has_triton() -> bool:
     """Whether Triton can be imported, without importing it."""
     return importlib.util.find_spec("triton") is not None
+
+
+def here() -> dict[str, str]:
+    """What can be graded on each device of this machine."""
+    interpreter = f"needs Triton, for kernels written in it: {INSTALL_TRITON}"
+    if has_triton():
+        release = importlib.metadata.version("triton")
+        interpreter = f"Triton {release} runs kernels on the CPU, for values and shapes alone"
+    cuda = "no device of NVIDIA's is here"
+    if os.path.exists(NVIDIA):
+        cuda = "a device is here, and no kernel is graded on it yet"
+    return {
+        "cpu": "all code, and kernels in plain torch: values, memory, growth, speed",
+        "interpret": interpreter,
+        "cuda": cuda,
+    }
 
 
 def imports_triton(source: bytes) -> bool:

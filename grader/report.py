@@ -124,14 +124,16 @@ class Growth:
 class Speed:
     """Speed on one thread of the CPU, in processor time: naive attention's over the submission's
     (above 1: faster) and the submission's over that of torch's fused attention, each as median,
-    least and most credible value. `tier` is "" where two rungs could not be told apart, or where
-    the timing was `unreliable`, for which it says why. `seconds` are of the wall."""
+    least and most credible value. `tier` is "" where two rungs could not be told apart, which are
+    the `edge`, or where the timing was `unreliable`, for which it says why. `seconds` are of the
+    wall."""
 
     times_naive: tuple[float, float, float]
     times_fused: tuple[float, float, float]
     control: tuple[float, float, float]
     tier: str = ""
     next: str = ""
+    edge: tuple[str, str] = ("", "")
     rounds: int = 0
     cpu_seconds: float = 0.0
     seconds: float = 0.0
@@ -189,7 +191,7 @@ class Report:
         fields["growth"] = tuple(Growth(**{**g, "values": tuple(g["values"])}) for g in growth)
         fields["operations"] = tuple(data["operations"]) if data.get("operations") else None
         speed = data.get("speed")
-        triples = ("times_naive", "times_fused", "control")
+        triples = ("times_naive", "times_fused", "control", "edge")
         if speed:
             speed = Speed(**{**speed, **{name: tuple(speed[name]) for name in triples}})
         fields["speed"] = speed

@@ -30,6 +30,7 @@ from typing import IO, Any
 from grader.isolation import clear, folders, frames, policy
 from grader.isolation.source import reordered
 from grader.report import Device, Report
+from questions.kinds import all_cases
 
 ZYGOTE = Path(__file__).with_name("isolation") / "zygote.py"
 HANDLERS = {
@@ -287,7 +288,7 @@ class Grader:
 
 
 def _check_case(question: dict[str, Any], case_id: str) -> None:
-    known = [case["id"] for case in question["cases"]]
+    known = [case["id"] for case in all_cases(question)]
     if case_id not in known:
         raise ValueError(f"`{question['id']}` has no case `{case_id}`; it has {', '.join(known)}.")
 

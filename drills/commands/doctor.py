@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drills import home
+from drills import devices, home
 from drills.app import App
 from drills.authoring import default_bank, honest_answers
 from drills.errors import PASSED, UNUSABLE, DrillError
@@ -69,7 +69,7 @@ def examine(
         "platform": platform.platform(),
         "cpus": os.cpu_count(),
         "libraries": libraries,
-        "devices": {"cpu": "used for grading", "cuda": "not looked for; grading uses the CPU"},
+        "devices": devices.here(),
         "isolation": list(layers),
         "probes": probes,
         "home": str(home.home()),

@@ -13,7 +13,7 @@ from drills.app import App, Question, unknown_id
 from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
 from drills.options import complete_ids, json_option, pass_app, seed_option
 from drills.screen import console
-from questions.kinds import CODE_KINDS
+from questions.kinds import CODE_KINDS, all_cases
 
 if TYPE_CHECKING:
     from grader.report import Device, Report, Verdict
@@ -51,7 +51,7 @@ def command(
     question_id = question["id"]
     if question["kind"] not in CODE_KINDS:
         raise DrillError(f"{question_id} needs no file: drill answer {question_id} TEXT")
-    cases = [case["id"] for case in question["cases"]]
+    cases = [case["id"] for case in all_cases(question)]
     if case_id is not None and case_id not in cases:
         raise DrillError(f'{question_id} has no case "{case_id}", only: {", ".join(cases)}.')
     if reproduce:

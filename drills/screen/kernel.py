@@ -58,7 +58,8 @@ def _speed(speed: Speed) -> list[str]:
         onwards = f'; next: "{speed.next}"' if speed.next else ", the highest"
         rows.append(f'tier: "{speed.tier}"{onwards}')
     else:
-        rows.append("tier: undecided, it lies on the edge between two")
+        low, high = speed.edge
+        rows.append(f'tier: undecided between "{low}" and "{high}"')
     return rows
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from grader.isolation.calls import OutputSpec
+from questions.kinds import all_cases
 from questions.sizes import evaluate
 
 Argument = Tensor | int | float | bool | None
@@ -61,10 +62,10 @@ class BuiltCase:
 
 def find(question: Mapping[str, Any], case_id: str) -> Mapping[str, Any]:
     """The declaration of a case. Raises ValueError, naming the cases that there are."""
-    for case in question["cases"]:
+    for case in all_cases(question):
         if case["id"] == case_id:
             return dict(case)
-    known = ", ".join(case["id"] for case in question["cases"])
+    known = ", ".join(case["id"] for case in all_cases(question))
     raise ValueError(f"{question['id']} has no case {case_id!r}; its cases are: {known}")
 
 

@@ -82,12 +82,11 @@ def grade(
             for stage in (conductor.values, conductor.gradients, conductor.repeat):
                 if not trial.stopped:
                     stage(worker, trial)
+            if kernel is not None:
+                kernel.shapes(worker, trial)
             spare = conductor.spare(trial)
             timed = Timed(worker, spare)
             finding = _explain(question, conductor, oracle, timed, trial)
-            right = all(answer.values_right for answer in trial.answers.values())
-            if kernel is not None and right and not trial.stopped:
-                kernel.shapes(worker)
             if filename:  # what is no file of a learner's is not to be tried out
                 sampler = Sampler(question, oracle, timed, trial, filename, worker_factory, spare)
                 sample, facts = sampler.sample(), sampler.facts

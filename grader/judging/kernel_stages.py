@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.feedback.words import say
+from grader.judging.answers import Answer
 from grader.judging.checks import Checks
 from grader.judging.kernels import (
     Kernel,
-    Shapes,
     growth_check,
     launch_check,
     other_devices,
+    strided_note,
+    support_checks,
     support_skipped,
 )
 from grader.judging.oracle import Oracle
@@ -42,23 +44,28 @@ class Stages:
         self.racer: Racer | None = None
         if others is not None and device == "cpu":
             self.racer = Racer(question, oracle, seed, worker_factory, others)
-        self._shapes: Shapes | None = None
+        self._asked_support = False
+        self._strided: list[Answer] = []
         self._race = Race()
         self.growth: tuple[Growth, ...] = ()
         self.operations: tuple[int, int] | None = None
 
-    def shapes(self, worker: Worker) -> None:
-        """Call the support matrix, in the process that answered the cases."""
-        if self.device == "cpu":
-            self._shapes = self.kernel.shapes(worker)
+    def shapes(self, worker: Worker, trial: Trial) -> None:
+        """Call the support matrix, in the process that answered the cases, where they are right."""
+        if self.device != "cpu" or trial.stopped or not _right(trial):
+            return
+        self._asked_support = True
+        self.kernel.support(worker, trial)
+        if not trial.stopped and _right(trial):
+            self._strided = self.kernel.strided(worker)
 
     def shape_checks(self, trial: Trial) -> list[Check]:
         """Of the matrix; or whether anything was interpreted."""
         if self.device == "interpret":
             return [launch_check(trial)]
-        if self._shapes is None:
+        if not self._asked_support:
             return support_skipped(self.question)
-        return self._shapes.checks(self.question)
+        return support_checks(self.question, trial)
 
     def cost_checks(self, right: bool) -> list[Check]:
         """Of growth and of the timed values, where all before is `right`; then of other devices."""
@@ -91,5 +98,9 @@ class Stages:
 
     def notes(self) -> tuple[str, ...]:
         """What is told and held against nobody."""
-        strided = self._shapes.note() if self._shapes is not None else ""
+        strided = strided_note(self._strided)
         return (strided,) if strided else ()
+
+
+def _right(trial: Trial) -> bool:
+    return all(answer.values_right for answer in trial.answers.values())

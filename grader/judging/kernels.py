@@ -8,16 +8,15 @@ device asks it. What needs a device that is not here is `not_run`, and never cou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import torch
 
-from grader.feedback.words import say
+from grader.feedback.words import clean, say
 from grader.fit import power
-from grader.isolation.calls import Outcome
 from grader.judging.answers import Answer, record, request
-from grader.judging.cases import BuiltCase, sized
+from grader.judging.cases import BuiltCase, find, sized
 from grader.judging.checks import Checks
 from grader.judging.cost_bounds import MEMORY_NOISE
 from grader.judging.oracle import Oracle
@@ -26,7 +25,6 @@ from grader.judging.verdicts import of_outcome
 from grader.report import Check, Device, Growth
 
 SUPPORT = "support"
-STRIDED = "not contiguous"
 DEVICES: tuple[Device, ...] = ("cpu", "interpret", "cuda")
 
 
@@ -36,10 +34,9 @@ def interpreted(question: Mapping[str, Any]) -> dict[str, Any]:
     float16 is for the cases that list it: the scores of others leave its range.
     """
     asked = question["interpret"]
-    by_id = {case["id"]: case for case in (*question["cases"], *question["support"])}
     cases = []
     for id_ in asked["cases"]:
-        declared = by_id[id_]
+        declared = find(question, id_)
         dtypes = [d for d in asked["dtypes"] if d == "float32" or d in declared["dtypes"]]
         cases.append({**declared, "dtypes": dtypes, "gradients": False})
     return {**question, "cases": cases, "support": (), "strided": (), "costs": (), "gradients": ()}
@@ -68,33 +65,26 @@ def other_devices(asked: Device) -> list[Check]:
     return [absent(device, asked) for device in DEVICES if device != asked]
 
 
-@dataclass
-class Shapes:
-    """The support matrix, and the calls with inputs that are not contiguous."""
+def support_checks(question: Mapping[str, Any], trial: Trial) -> list[Check]:
+    """One check a shape and dtype of the matrix."""
+    found = Checks(question, question["support"], trial).values()
+    return [replace(check, id=f"{SUPPORT}/{check.id.partition('/')[2]}") for check in found]
 
-    trial: Trial
-    strided: list[Answer] = field(default_factory=list)
 
-    def checks(self, question: Mapping[str, Any]) -> list[Check]:
-        """One check a shape and dtype of the matrix."""
-        found = Checks(question, question["support"], self.trial).values()
-        return [replace(check, id=f"{SUPPORT}/{check.id.partition('/')[2]}") for check in found]
-
-    def note(self) -> str:
-        """What was found of inputs that are not contiguous; "" where all came out right."""
-        wrong = [answer for answer in self.strided if not answer.values_right]
-        if not wrong:
-            return ""
-        first = wrong[0]
-        return say(
-            "kernel",
-            what="strided",
-            title=first.case.title,
-            wrong=len(wrong),
-            total=len(self.strided),
-            verdict=of_outcome(first.outcome),
-            error=first.outcome.error,
-        )
+def strided_note(answers: Sequence[Answer]) -> str:
+    """What was found of inputs that are not contiguous; "" where all came out right."""
+    wrong = [answer for answer in answers if not answer.values_right]
+    if not wrong:
+        return ""
+    return say(
+        "kernel",
+        what="strided",
+        title=wrong[0].case.title,
+        wrong=len(wrong),
+        total=len(answers),
+        verdict=of_outcome(wrong[0].outcome),
+        error=clean(wrong[0].outcome.error, 300),
+    )
 
 
 def support_skipped(question: Mapping[str, Any]) -> list[Check]:
@@ -115,23 +105,21 @@ class Kernel:
         self.seed = seed
         self.worker_factory = worker_factory
 
-    def shapes(self, worker: Worker) -> Shapes:
-        """Call every shape of the matrix in every dtype, then the strided ones."""
-        question = self.question
-        trial = Trial(Outcome("returned"))
-        shapes = Shapes(trial)
-        support = question["support"]
-        conductor = Conductor(question, support, self.oracle, self.seed, self.worker_factory)
+    def support(self, worker: Worker, trial: Trial) -> None:
+        """Call every shape of the matrix in every dtype: further cases of the same trial."""
+        support = self.question["support"]
+        conductor = Conductor(self.question, support, self.oracle, self.seed, self.worker_factory)
         conductor.values(worker, trial)
-        if trial.stopped:
-            return shapes
-        timed = Timed(worker, question["seconds"])
-        by_id = {case["id"]: case for case in question["cases"]}
-        for id_ in question["strided"]:
-            case = self.oracle.draw(by_id[id_], "float32", self.seed)
+
+    def strided(self, worker: Worker) -> list[Answer]:
+        """Calls with inputs that are not contiguous."""
+        timed = Timed(worker, self.question["seconds"])
+        found = []
+        for id_ in self.question["strided"]:
+            case = self.oracle.draw(find(self.question, id_), "float32", self.seed)
             outcome = timed.call(replace(request(case), strided=True))
-            shapes.strided.append(record(case, outcome, self.oracle))
-        return shapes
+            found.append(record(case, outcome, self.oracle))
+        return found
 
     def growth(self) -> tuple[tuple[Growth, ...], tuple[int, int]]:
         """How the largest tensor and the process's memory grow with the length, as powers; and the

@@ -19,7 +19,7 @@ from torch import Tensor
 from grader.feedback.words import clean
 from grader.isolation.calls import Call
 from grader.judging.answers import Answer, record, request
-from grader.judging.cases import BuiltCase
+from grader.judging.cases import BuiltCase, find
 from grader.judging.compare import Difference, compare, unravel
 from grader.judging.oracle import Oracle
 from grader.judging.place import size
@@ -121,7 +121,7 @@ class Sampler:
     def _texts(self, cases: Sequence[BuiltCase], show: Show) -> Iterator[tuple[Effort, Recipe]]:
         """The easiest text of each way to write one of the cases down."""
         for case in sorted(cases, key=size)[:CASES]:
-            declared = next(c for c in self.question["cases"] if c["id"] == case.id)
+            declared = find(self.question, case.id)
             for texts in recipes(self.question, declared, case):
                 best = self._easiest(texts, show)
                 if best is not None:
@@ -205,7 +205,7 @@ class Sampler:
 
     def _stale(self, case: BuiltCase) -> Sample | None:
         """A call, and another of the same shapes that ought to be right."""
-        declared = next(c for c in self.question["cases"] if c["id"] == case.id)
+        declared = find(self.question, case.id)
         pair = twice(self.question, declared, case)
         if pair is None:
             return None

@@ -181,13 +181,13 @@ def judged(tiers: Sequence[Mapping[str, Any]], race: Race) -> Speed:
     if unreliable:
         return speed
     reached = [_reached(tier, naive, fused) for tier in tiers]
-    if None in reached:
-        return speed
-    # The rungs stand in order; a later one that is reached includes those below.
+    # The rungs stand in order; one that is reached includes those below.
     last = max((n for n, one in enumerate(reached) if one), default=-1)
-    above = tiers[last + 1]["name"] if last + 1 < len(tiers) else ""
-    below = say("kernel", what="below", first=tiers[0]["name"])
-    return replace(speed, tier=tiers[last]["name"] if last >= 0 else below, next=above)
+    names = [say("kernel", what="below", first=tiers[0]["name"]), *(t["name"] for t in tiers), ""]
+    edge = max((n for n, one in enumerate(reached) if one is None and n > last), default=-1)
+    if edge >= 0:
+        return replace(speed, edge=(names[last + 1], names[edge + 1]))
+    return replace(speed, tier=names[last + 1], next=names[last + 2])
 
 
 def _reached(

@@ -1,0 +1,238 @@
+"""Kernels: the ladder of speeds, growth, strides, the interpreter, and the devices left out."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from bank import question
+
+from grader.judging.kernels import growth_check, interpreted
+from grader.judging.speed import CONTROLLED, FUSED, NAIVE, YOURS, Race, credible, judged
+from grader.report import Growth, Report
+from grader.session import Grader
+
+TIERS = [
+    {"name": "slow", "times_naive": 1.0, "within_fused": None},
+    {"name": "fast", "times_naive": 2.0, "within_fused": None},
+    {"name": "near", "times_naive": None, "within_fused": 1.5},
+]
+WHOLE = """
+import math
+import torch
+
+def fused_attention(q, k, v, causal):
+    k, v = (x.repeat_interleave(q.shape[1] // k.shape[1], 1).double() for x in (k, v))
+    s = q.double() @ k.mT / math.sqrt(q.shape[-1])
+    if causal:
+        s = s.masked_fill(torch.ones(s.shape[-2:]).tril(s.shape[-1] - s.shape[-2]) == 0, -math.inf)
+    return (s.softmax(-1) @ v).to(q.dtype)
+"""
+TILED = """
+import math
+import torch
+
+def fused_attention(q, k, v, causal):
+    B, H, T, D = q.shape
+    G, S = k.shape[1:3]
+    x = q.double().reshape(B, G, H // G, T, D) / math.sqrt(D)
+    k, v = k.double()[:, :, None], v.double()[:, :, None]
+    m = torch.full((*x.shape[:-1], 1), -math.inf, dtype=torch.double)
+    l, a = torch.zeros_like(m), torch.zeros_like(x)
+    for i in range(0, S, 32):
+        s = x @ k[..., i : i + 32, :].mT
+        if causal:
+            ahead = torch.arange(i, min(i + 32, S)) > torch.arange(T)[:, None] + S - T
+            s = s.masked_fill(ahead, -math.inf)
+        n = torch.maximum(m, s.amax(-1, keepdim=True))
+        p, c = (s - n).exp(), (m - n).exp()
+        l, a, m = l * c + p.sum(-1, keepdim=True), a * c + p @ v[..., i : i + 32, :], n
+    return (a / l).reshape(q.shape).to(q.dtype)
+"""
+
+
+def race(naive: float, fused: float, control: float = 1.0, noise: float = 0.02) -> Race:
+    """Twenty rounds of a submission that takes a second: the others take `naive` and `fused`."""
+    draw = random.Random(4)
+    made = Race(wall=[1.0] * 20)
+    for name, seconds in ((YOURS, 1.0), (NAIVE, naive), (CONTROLLED, naive * control)):
+        made.cpu[name] = [seconds * draw.gauss(1, noise) for _ in range(20)]
+    made.cpu[FUSED] = [fused * draw.gauss(1, noise) for _ in range(20)]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("naive", "fused", "tier", "following"),
+    [
+        (0.5, 0.2, 'below "slow"', "slow"),
+        (1.4, 0.4, "slow", "fast"),
+        (3.0, 0.4, "fast", "near"),
+        (3.0, 0.9, "near", ""),
+        (1.4, 0.9, "near", ""),  # a rung includes those below, whatever they say
+    ],
+)
+def test_a_tier_is_the_highest_rung_that_is_reached(
+    naive: float, fused: float, tier: str, following: str
+) -> None:
+    speed = judged(TIERS, race(naive, fused))
+    assert (speed.tier, speed.next, speed.unreliable) == (tier, following, "")
+
+
+def test_on_the_edge_of_two_rungs_no_tier_is_told_but_which_two() -> None:
+    speed = judged(TIERS, race(2.0, 0.4))
+    assert speed.tier == ""
+    assert speed.edge == ("slow", "fast")
+
+
+def test_a_control_that_is_off_makes_the_timing_unreliable_and_no_tier() -> None:
+    speed = judged(TIERS, race(3.0, 0.4, control=1.4))
+    assert speed.tier == ""
+    assert "twice" in speed.unreliable
+
+
+def test_noise_makes_a_tier_undecided_and_never_another_one() -> None:
+    for naive in (1.2, 1.5, 1.8, 2.4, 3.0):
+        right = judged(TIERS, race(naive, 0.4)).tier
+        for noise in (0.1, 0.2, 0.3):
+            assert judged(TIERS, race(naive, 0.4, noise=noise)).tier in (right, "")
+
+
+def test_the_credible_bounds_hold_the_true_median_in_99_of_100_draws() -> None:
+    draw = random.Random(9)
+    held = 0
+    for _ in range(1000):
+        _, low, high = credible([draw.expovariate(1) for _ in range(21)])
+        held += low <= 0.6931 <= high  # the median of that distribution is log 2
+    assert held > 980
+
+
+@pytest.mark.parametrize(("slope", "verdict"), [(1.0, "passed"), (2.0, "too_costly")])
+def test_growth_beyond_the_bound_is_too_costly(slope: float, verdict: str) -> None:
+    found = Growth("tensor", slope, 0.01, 1.3, (1, 2, 4, 8))
+    check = growth_check(question("fused-attention"), [found])
+    assert check.verdict == verdict
+    assert f"{slope:.2f}" in check.message
+
+
+def test_the_interpreter_is_asked_for_few_cases_in_its_own_dtypes() -> None:
+    for id_ in ("fused-softmax", "fused-attention", "fused-decode", "paged-decode-kernel"):
+        asked = interpreted(question(id_))
+        assert len(asked["cases"]) <= 12
+        for case in asked["cases"]:
+            assert case["dtypes"][0] == "float32"
+            assert set(case["dtypes"]) <= {"float32", "float16"}
+            assert not case["gradients"]
+        assert not asked["costs"]
+        assert not asked["support"]
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with Grader() as made:
+        yield made
+
+
+def small() -> dict[str, Any]:
+    """Short lengths for what is timed: nothing here hangs on how long they are."""
+    asked = {**question("fused-attention")}
+    sizes = {"B": 1, "H": 2, "H_kv": 1, "T": 256, "S": 256, "D": 16}
+    asked["slope"] = {**asked["slope"], "sizes": sizes, "lengths": [64, 128, 256]}
+    asked["speed"] = {**asked["speed"], "sizes": sizes}
+    return asked
+
+
+def by_id(report: Report) -> dict[str, str]:
+    return {check.id: check.verdict for check in report.checks}
+
+
+def test_a_tiled_kernel_passes_with_its_shapes_its_growth_and_its_speed(grader: Grader) -> None:
+    asked = small()
+    report = grader.grade(asked, TILED.encode(), 5)
+    assert report.verdict == "passed", report.summary
+    found = by_id(report)
+    support = [id_ for id_ in found if id_.startswith("support/")]
+    assert len(support) == sum(len(case["dtypes"]) for case in asked["support"])
+    assert found["device/cuda"] == found["device/interpret"] == "not_run"
+    assert found["growth"] == found["timed-values"] == "passed"
+    tensor = next(one for one in report.growth if one.what == "tensor")
+    assert tensor.slope == pytest.approx(1, abs=0.2)  # T x 32
+    assert report.operations is not None
+    assert report.operations[1] > report.operations[0]  # a tile more, an operation more
+    assert report.speed is not None
+    assert report.speed.rounds > 0
+    assert report.notes == ()
+    assert Report.from_json(report.to_json()) == report
+
+
+def test_a_score_matrix_is_too_costly_and_no_speed_is_told(grader: Grader) -> None:
+    report = grader.grade(small(), WHOLE.encode(), 5)
+    assert report.verdict == "too_costly"
+    assert by_id(report)["growth"] == "skipped"
+    assert report.speed is None
+
+
+def test_a_shape_that_fails_is_named_and_the_others_are_judged(grader: Grader) -> None:
+    narrow = "    if q.shape[-1] == 96:\n        return torch.zeros_like(q)\n"
+    source = TILED.replace("    B, H, T, D = q.shape\n", narrow + "    B, H, T, D = q.shape\n")
+    report = grader.grade(small(), source.encode(), 5)
+    assert report.verdict == "wrong_answer"
+    failed = {id_ for id_, verdict in by_id(report).items() if verdict == "wrong_answer"}
+    assert failed == {"support/width-96"}
+    assert by_id(report)["support/width-80"] == "passed"
+    assert report.where is not None
+    assert report.where.case == "width-96"
+
+
+def test_inputs_that_are_not_contiguous_are_reported_and_held_against_nobody(
+    grader: Grader,
+) -> None:
+    source = TILED.replace("q.double().reshape(", "q.view(-1).double().reshape(")
+    report = grader.grade(small(), source.encode(), 5)
+    assert report.verdict == "passed", report.summary
+    assert any("not contiguous" in note for note in report.notes)
+
+
+def test_one_case_alone_is_judged_without_the_stages_of_a_kernel(grader: Grader) -> None:
+    first = small()["cases"][0]["id"]
+    report = grader.grade(small(), TILED.encode(), 5, only_case=first)
+    assert report.verdict == "passed"
+    assert not any(check.id.startswith(("support", "device")) for check in report.checks)
+
+
+def test_plain_torch_gives_the_interpreter_nothing_to_run(grader: Grader) -> None:
+    report = grader.grade(small(), TILED.encode(), 5, device="interpret")
+    assert report.verdict == "invalid"
+    assert "no Triton kernel" in report.summary
+    assert report.device == "interpret"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton is not installed")
+def test_a_triton_kernel_is_judged_under_the_interpreter(grader: Grader) -> None:
+    source = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def rows(x, out, columns, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * columns
+    place = tl.arange(0, BLOCK)
+    held = place < columns
+    value = tl.load(x + at + place, mask=held, other=-float("inf")).to(tl.float32)
+    raised = tl.exp(value - tl.max(value, 0))
+    tl.store(out + at + place, raised / tl.sum(raised, 0), mask=held)
+
+def fused_softmax(x):
+    out = torch.empty_like(x)
+    rows[(x.shape[0],)](x, out, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+"""
+    asked = question("fused-softmax")
+    right = grader.grade(asked, source.encode(), 5, device="interpret")
+    assert right.verdict == "passed", (right.summary, right.traceback)
+    assert "kernel" in next(c.message for c in right.checks if c.id == "launches")
+    unmasked = source.replace('other=-float("inf")', "other=0.0")
+    wrong = grader.grade(asked, unmasked.encode(), 5, device="interpret")
+    assert wrong.verdict == "wrong_answer"

@@ -59,8 +59,10 @@ class Meter:
         if self.gone:
             return None
         try:
-            self.ended = self._cpu()
             resident, marked = self._memory()
+            # Last: of a process that is still on another processor, as it is for a moment after
+            # its answer, Linux may tell what it had used before.
+            self.ended = self._cpu()
         except OSError:
             return None
         if self.exact or marked > self.marked:

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -37,6 +37,7 @@ HANDLERS = {
     "grade": "grader.judging.grade:grade",
     "reproduce": "grader.judging.reproduce:reproduce",
     "prove": "grader.power:prove",
+    "lab": "grader.labs:run",
 }
 PATIENCE = 120.0  # seconds without a word from the judge, beyond the submission's own limit
 QUIET = 0.5  # seconds without a word after which the zygote is suspected to be stopped
@@ -226,8 +227,47 @@ class Grader:
         result: dict[str, Any] = self._ask("prove", request, question["seconds"])
         return result
 
-    def _ask(self, operation: str, request: dict[str, Any], seconds: float) -> Any:
-        """One request to the judge. Whatever goes wrong, no process is left half-way."""
+    def lab(
+        self,
+        name: str,
+        seed: int,
+        quick: bool = False,
+        source: bytes | None = None,
+        filename: str = "submission.py",
+        progress: Callable[[float, str], None] | None = None,
+    ) -> dict[str, Any]:
+        """Measure: what `grader.labs.run` returns, and by "isolation" what a learner's file was
+        shut in by. `source` is that file, None for the reference; `progress` hears the share that
+        is done, and what comes next.
+
+        Raises GraderFault.
+        """
+        from grader.labs import FILE_SECONDS
+
+        def hear(word: dict[str, Any]) -> None:
+            if progress is not None and "done" in word:
+                progress(float(word["done"]), str(word["what"]))
+
+        request = {
+            "name": name,
+            "seed": seed,
+            "quick": quick,
+            "source": None if source is None else base64.b64encode(source).decode(),
+            "filename": filename,
+        }
+        result: dict[str, Any] = self._ask("lab", request, FILE_SECONDS, hear)
+        layers = () if source is None else self.policy.layers(FILE_SECONDS)
+        return {**result, "isolation": list(layers)}
+
+    def _ask(
+        self,
+        operation: str,
+        request: dict[str, Any],
+        seconds: float,
+        hear: Callable[[dict[str, Any]], None] = lambda word: None,
+    ) -> Any:
+        """One request to the judge. Whatever goes wrong, no process is left half-way. `hear` gets
+        each sign of life that comes before the answer."""
         try:
             self.start()
             assert self._judge is not None
@@ -238,6 +278,7 @@ class Grader:
             while "beat" in answer:
                 self._await_word(self.patience + seconds)
                 answer = frames.receive(self._judge)
+                hear(answer)
         except frames.Closed:
             killed = self._killed(1.0)  # the zygote ends by itself, and says why
             log = self._end_with_log()

@@ -122,6 +122,26 @@ class Judge:
 
         return function(question, honest, request["seeds"], factory, request["mistakes"])
 
+    def lab(self, function: Callable[..., Any], request: dict[str, Any]) -> Any:
+        """`grader.labs.run`: `factory(source, filename, entry)` makes a worker factory."""
+        text = request["source"]
+
+        def factory(source: bytes, filename: str, entry: str) -> Factory:
+            from grader.labs import FILE_SECONDS as seconds
+
+            question = {"seconds": seconds, "forbidden": (), "entry": entry, "framework": "torch"}
+            return self.factory(question, source, filename)
+
+        return function(
+            request["name"],
+            request["seed"],
+            request["quick"],
+            None if text is None else base64.b64decode(text),
+            request["filename"],
+            factory,
+            self.progress,
+        )
+
     def factory(self, question: dict[str, Any], source: bytes, filename: str) -> Factory:
         """What makes fresh workers for one submission to one question."""
         from grader.isolation.calls import Limits
@@ -146,6 +166,12 @@ class Judge:
         source = inspect.getsource(importlib.import_module(module)).encode()
         free = {**question, "entry": entry, "forbidden": ()}
         return self.factory(free, source, f"{module}.py")
+
+    def progress(self, done: float, what: str) -> None:
+        """A sign of life that tells how far a long measurement is."""
+        from grader.isolation import frames
+
+        frames.send(self.session, {"beat": True, "done": done, "what": what})
 
     def beat(self) -> None:
         """A sign of life: the session waits for the next word, not for the whole grade."""

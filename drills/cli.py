@@ -19,6 +19,7 @@ BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
 _PLAIN_SIGNS = str.maketrans(
     {"✓": "+", "✗": "x", "█": "#", "░": ".", "·": "-", "–": "-", "—": "-", "−": "-", "…": "."}
     | {"←": "<", "→": ">", "“": '"', "”": '"', "‘": "'", "’": "'", "×": "x", "≤": "<", "±": "~"}
+    | {"│": "|", "┤": "+", "└": "+", "─": "-", "┬": "+", "√": "V", "Σ": "S", "µ": "u"}
 )
 
 VERBS: dict[str, tuple[str, str]] = {
@@ -33,6 +34,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "skip": ("skip", "put a problem off until tomorrow"),
     "reset": ("reset", "a fresh start for a problem; past attempts stay"),
     "stats": ("stats", "progress"),
+    "lab": ("lab", "measure on this machine: plots, and questions on them"),
     "bank": ("bank", "banks of problems: check, trust, schema, new"),
     "doctor": ("doctor", "versions, isolation, database, bank"),
     "export": ("export", "all progress as JSON"),
@@ -67,8 +69,8 @@ class LazyGroup(click.Group):
         for verb, (_, about) in VERBS.items():
             formatter.write(f"  {verb:<10}{about}\n")
         formatter.write("\n--bank DIR, or DRILL_BANK: another bank; drill bank trust DIR first.\n")
-        formatter.write("DRILL_HOME moves all state. drill COMMAND --help says more.\n")
-        formatter.write("Begin with:  drill next\n")
+        formatter.write("DRILL_HOME moves all state. drill COMMAND --help says more. ")
+        formatter.write("Begin:  drill next\n")
 
 
 def _no_such_command(word: str) -> str:

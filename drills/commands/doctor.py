@@ -24,7 +24,7 @@ from grader.isolation import policy
 if TYPE_CHECKING:
     from grader.session import Grader
 
-_LIBRARIES = ("torch", "numpy", "sympy", "pydantic", "click", "rich", "fsrs")
+_LIBRARIES = ("torch", "numpy", "sympy", "pydantic", "click", "rich", "fsrs", "matplotlib")
 _USUAL_SECONDS = 10.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -77,18 +78,23 @@ def _is_said_below(report: Report) -> bool:
     return several and report.kind in ("derive", "trace") and report.verdict != "passed"
 
 
-def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[Text]:
-    """The last lines: what to type now. `in_place` leaves out what the menu below them offers."""
-    report = outcome.report
-    lines = [Text("")]
-    for number, layer in enumerate(report.isolation):
-        # The tier, and what was not protected, each on one line; drill doctor tells the rest.
+def isolation(layers: Sequence[str], width: int) -> list[Text]:
+    """The tier, and what was not protected, each on one line; drill doctor tells the rest."""
+    lines: list[Text] = []
+    for number, layer in enumerate(layers):
         if number == 0 or layer.startswith("no "):
             told = safe(layer)
             if len(told) + MARGIN >= width:
                 told = told.partition(":")[0]
                 told += "; see: drill doctor" if number else ""
             lines += labelled("" if number else "Isolation", Text(told, style=look.DIM), width)
+    return lines
+
+
+def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[Text]:
+    """The last lines: what to type now. `in_place` leaves out what the menu below them offers."""
+    report = outcome.report
+    lines = [Text(""), *isolation(report.isolation, width)]
     if outcome.over:
         if outcome.due is not None:
             back = clock.when(outcome.due, clock.now())

@@ -39,7 +39,8 @@ class Review(NamedTuple):
 
 
 class Event(NamedTuple):
-    """`name` is served, shown, started, hint, solution, skipped or reset."""
+    """`name` is served, shown, started, hint, solution, skipped or reset; of a lab, whose
+    `question` is lab/NAME, measured or answered."""
 
     uuid: str
     question: str

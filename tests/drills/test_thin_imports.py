@@ -31,6 +31,7 @@ def imported(drill: Drill, *arguments: str) -> set[str]:
         ("show", "attention"),
         ("list",),
         ("stats",),
+        ("lab",),
         ("hint", "attention"),
         ("start", "attention"),
     ],

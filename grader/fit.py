@@ -1,4 +1,4 @@
-"""The arithmetic of the labs: medians, errors, and straight lines through log-log points."""
+"""Arithmetic of measurements: medians, errors, and straight lines through log-log points."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader import fit
 from grader.isolation.child.counting_operations import PRODUCT, Operation, work_of
-from grader.labs import fit
 from grader.labs.results.gqa_intensity import CONTROL
 from grader.labs.roofline import measured
 from grader.labs.setting import Setting, draw

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.labs import fit
+from grader import fit
 from grader.labs.results.online_softmax_error import WIDE
 from grader.labs.setting import Setting, draw
 from reference.online_softmax import online_softmax

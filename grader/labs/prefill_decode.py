@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.labs import fit
+from grader import fit
 from grader.labs.results.prefill_decode import CONTROL, PARTS
 from grader.labs.roofline import measured
 from grader.labs.setting import Setting, draw

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader import fit
 from grader.isolation.child import counting
-from grader.labs import fit
 from grader.labs.results.quadratic import CONTROL, SERIES
 from grader.labs.setting import Setting, draw
 from grader.labs.subject import memory_limit

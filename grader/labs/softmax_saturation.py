@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.labs import fit
+from grader import fit
 from grader.labs.results.softmax_saturation import NAMES
 from grader.labs.setting import Setting, draw
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from grader.labs import asked, fit
+from grader import fit
+from grader.labs import asked
 from grader.labs.document import Axis, Panel, Result, Series, Table, si
 from grader.labs.results.clock import clock
 from grader.labs.roof import Roof

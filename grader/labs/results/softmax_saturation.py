@@ -10,7 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.labs import asked, fit
+from grader import fit
+from grader.labs import asked
 from grader.labs.document import Axis, Panel, Result, Series, Table
 
 NAMES = ("unscaled", "scaled")

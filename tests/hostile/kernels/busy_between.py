@@ -1,6 +1,6 @@
 # unreliable: a thread of its own slows the others while they are measured
-import threading
 import math
+import threading
 
 import torch
 

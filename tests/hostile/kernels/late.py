@@ -1,7 +1,7 @@
 # wrong_answer: a thread fills the result in after it was returned
+import math
 import threading
 import time
-import math
 
 import torch
 

@@ -1,5 +1,8 @@
 # charged: every clock of its process stands still
 import math
+import os
+import resource
+import time
 
 import torch
 
@@ -22,10 +25,6 @@ def tiles(q, k, v, causal):
         total, acc, m = total * c + p.sum(-1, keepdim=True), acc * c + p @ v[..., start:end, :], new
     return (acc / total).reshape(q.shape).to(q.dtype)
 
-
-import os
-import resource
-import time
 
 began = time.thread_time
 

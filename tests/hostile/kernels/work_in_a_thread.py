@@ -1,7 +1,7 @@
 # charged: the work is done in another thread
+import math
 import threading
 import time
-import math
 
 import torch
 

@@ -34,6 +34,9 @@ Others = Callable[[str], WorkerFactory]
 FEWEST, MOST = 11, 31
 """Rounds before a tier is looked for, and after which it stays undecided."""
 
+LEAST = 7
+"""Rounds below which nothing is credible: all of them lie on one side of the median once in 64."""
+
 PATIENCE = 20.0
 """Seconds for all rounds; a slow submission gets fewer."""
 
@@ -49,8 +52,9 @@ CREDIBLE = 2.6
 COARSE = 16.0
 """Rounding errors times sqrt(reduction) that timed values may be off: the cases judge accuracy."""
 
-BETWEEN = 0.1
-"""Of the time of its calls that a submission may compute between them, which slows the others."""
+BETWEEN = 0.25
+"""Of the time of naive attention that a submission may compute between its calls, beyond what our
+own harness does there: one that spins while the others are measured takes all of it."""
 
 SHORTEST = 1e-4  # seconds: below, the clock's own grain shows
 
@@ -65,7 +69,7 @@ class Race:
     wrong: Answer | None = None
     cpu: dict[str, list[float]] = field(default_factory=dict)
     wall: list[float] = field(default_factory=list)
-    between: float = 0.0  # seconds of processor time that the submission took outside its calls
+    between: dict[str, float] = field(default_factory=dict)  # processor time outside the calls
 
 
 class Racer:
@@ -116,7 +120,8 @@ class Racer:
         names = list(workers)
         first = n % len(names)
         cpu: dict[str, float] = {}
-        wall = between = 0.0
+        between: dict[str, float] = {}
+        wall = 0.0
         for name in names[first:] + names[:first]:
             asked = replace(request(case), seconds=self.question["seconds"], measure="time")
             outcome = workers[name].call(asked)
@@ -125,8 +130,9 @@ class Racer:
                     race.wrong = Answer(case, outcome, None, ())
                 return False
             cpu[name] = max(outcome.usage.cpu_seconds, SHORTEST)
+            between[name] = outcome.usage.between
             if name == YOURS:
-                wall, between = outcome.seconds, outcome.usage.between
+                wall = outcome.seconds
                 answer = self._answer(case, outcome)
                 if not answer.values_right:
                     race.wrong = answer
@@ -135,7 +141,8 @@ class Racer:
             for name, seconds in cpu.items():
                 race.cpu[name].append(seconds)
             race.wall.append(wall)
-            race.between += between
+            for name, seconds in between.items():
+                race.between[name] = race.between.get(name, 0.0) + seconds
         return True
 
     def _case(self, n: int) -> BuiltCase:
@@ -165,8 +172,11 @@ def judged(tiers: Sequence[Mapping[str, Any]], race: Race) -> Speed:
     fused = credible(_ratios(race.cpu[YOURS], race.cpu[FUSED]))
     control = credible(_ratios(race.cpu[CONTROLLED], race.cpu[NAIVE]))
     unreliable = ""
-    if race.between > BETWEEN * sum(race.cpu[YOURS]):
-        unreliable = say("kernel", what="between", seconds=f"{race.between:.2g}")
+    busy = race.between.get(YOURS, 0.0) - race.between.get(NAIVE, 0.0)
+    if busy > BETWEEN * sum(race.cpu[NAIVE]):
+        unreliable = say("kernel", what="between", seconds=f"{busy:.2g}")
+    elif len(race.wall) < LEAST:
+        unreliable = say("kernel", what="few", rounds=len(race.wall), seconds=f"{PATIENCE:g}")
     elif abs(control[0] - 1) > CONTROL or (control[2] - control[1]) / 2 > CONTROL:
         unreliable = say("kernel", what="unreliable", control=[f"{value:.2f}" for value in control])
     speed = Speed(

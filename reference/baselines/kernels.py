@@ -66,7 +66,7 @@ def fused_attention_base_two(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> T
     """As a kernel: scores in base two and sums in float32 at least, weights rounded to the dtype
     before they meet the values."""
     t, s, wide = q.shape[2], k.shape[2], torch.promote_types(q.dtype, torch.float32)
-    rows = q.unflatten(1, (k.shape[1], -1)).to(wide)  # (B, H_kv, G, T, D)
+    rows = q.reshape(len(q), k.shape[1], -1, t, q.shape[-1]).to(wide)  # (B, H_kv, G, T, D)
     rows = rows * (q.shape[-1] ** -0.5 * LOG2_E)
     place = torch.arange(s - t, s, device=q.device)[:, None]  # (T, 1)
     m = torch.full_like(rows[..., :1], -torch.inf)  # (B, H_kv, G, T, 1)
@@ -98,7 +98,7 @@ def fused_decode_per_sequence(
     """A sequence at a time, its cache cut: no mask."""
     outs = []
     for b, length in enumerate(lengths.tolist()):
-        rows = q[b, :, 0].unflatten(0, (k_cache.shape[1], -1))  # (H_kv, G, D)
+        rows = q[b, :, 0].reshape(k_cache.shape[1], -1, q.shape[-1])  # (H_kv, G, D)
         scores = torch.einsum("kgd,ksd->kgs", rows, k_cache[b, :, :length]) * q.shape[-1] ** -0.5
         weights = torch.softmax(scores, dim=-1)  # (H_kv, G, length)
         outs.append(torch.einsum("kgs,ksd->kgd", weights, v_cache[b, :, :length]).flatten(0, 1))

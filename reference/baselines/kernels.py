@@ -125,3 +125,15 @@ def fused_decode_backwards(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths:
         out = out * factor + raised.to(q.dtype).to(wide) @ values.to(wide)
         m = higher
     return (out / total).to(q.dtype).reshape(q.shape)  # (B, H, 1, D)
+
+
+def fused_decode_splits(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
+    """Splits of 24 slots, each with its own softmax; the shares of the splits are a softmax too."""
+    rows = q.reshape(len(q), k_cache.shape[1], -1, q.shape[-1]) / q.shape[-1] ** 0.5
+    slot = torch.arange(k_cache.shape[2], device=q.device)  # (S,)
+    scores = torch.einsum("bkgd,bksd->bkgs", rows, k_cache)  # (B, H_kv, G, S)
+    scores = scores.masked_fill((slot >= lengths[:, None])[:, None, None], -torch.inf)
+    parts = list(zip(torch.split(scores, 24, dim=-1), torch.split(v_cache, 24, dim=2), strict=True))
+    lse = torch.stack([part.logsumexp(dim=-1) for part, _ in parts])  # (splits, B, H_kv, G)
+    outs = torch.stack([part.softmax(dim=-1).nan_to_num() @ values for part, values in parts])
+    return (torch.softmax(lse, dim=0)[..., None] * outs).sum(dim=0).reshape(q.shape)

@@ -19,7 +19,7 @@ DRILLS = {
 BASELINES = {
     "fused-softmax": ("kernels", "base_two", "columns", "rows"),
     "fused-attention": ("kernels", "dense", "merged", "two_pass", "base_two"),
-    "fused-decode": ("kernels", "dense", "per_sequence", "backwards"),
+    "fused-decode": ("kernels", "dense", "per_sequence", "backwards", "splits"),
 }
 
 

@@ -66,7 +66,7 @@ def fused_attention_base_two(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> T
     """As a kernel: scores in base two and sums in float32 at least, weights rounded to the dtype
     before they meet the values."""
     t, s, wide = q.shape[2], k.shape[2], torch.promote_types(q.dtype, torch.float32)
-    rows = q.unflatten(1, (k.shape[1], -1)).to(wide)  # (B, H_kv, G, T, D)
+    rows = q.reshape(len(q), k.shape[1], -1, t, q.shape[-1]).to(wide)  # (B, H_kv, G, T, D)
     rows = rows * (q.shape[-1] ** -0.5 * LOG2_E)
     place = torch.arange(s - t, s, device=q.device)[:, None]  # (T, 1)
     m = torch.full_like(rows[..., :1], -torch.inf)  # (B, H_kv, G, T, 1)
@@ -98,7 +98,7 @@ def fused_decode_per_sequence(
     """A sequence at a time, its cache cut: no mask."""
     outs = []
     for b, length in enumerate(lengths.tolist()):
-        rows = q[b, :, 0].unflatten(0, (k_cache.shape[1], -1))  # (H_kv, G, D)
+        rows = q[b, :, 0].reshape(k_cache.shape[1], -1, q.shape[-1])  # (H_kv, G, D)
         scores = torch.einsum("kgd,ksd->kgs", rows, k_cache[b, :, :length]) * q.shape[-1] ** -0.5
         weights = torch.softmax(scores, dim=-1)  # (H_kv, G, length)
         outs.append(torch.einsum("kgs,ksd->kgd", weights, v_cache[b, :, :length]).flatten(0, 1))
@@ -125,3 +125,15 @@ def fused_decode_backwards(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths:
         out = out * factor + raised.to(q.dtype).to(wide) @ values.to(wide)
         m = higher
     return (out / total).to(q.dtype).reshape(q.shape)  # (B, H, 1, D)
+
+
+def fused_decode_splits(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
+    """Splits of 24 slots, each with its own softmax; the shares of the splits are a softmax too."""
+    rows = q.reshape(len(q), k_cache.shape[1], -1, q.shape[-1]) / q.shape[-1] ** 0.5
+    slot = torch.arange(k_cache.shape[2], device=q.device)  # (S,)
+    scores = torch.einsum("bkgd,bksd->bkgs", rows, k_cache)  # (B, H_kv, G, S)
+    scores = scores.masked_fill((slot >= lengths[:, None])[:, None, None], -torch.inf)
+    parts = list(zip(torch.split(scores, 24, dim=-1), torch.split(v_cache, 24, dim=2), strict=True))
+    lse = torch.stack([part.logsumexp(dim=-1) for part, _ in parts])  # (splits, B, H_kv, G)
+    outs = torch.stack([part.softmax(dim=-1).nan_to_num() @ values for part, values in parts])
+    return (torch.softmax(lse, dim=0)[..., None] * outs).sum(dim=0).reshape(q.shape)

@@ -24,10 +24,11 @@ def fused_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
     key/value head h // (H // H_kv). With `causal`, T <= S, and query i sits at position S - T + i.
     Returns (B, H, T, D).
     """
+    batch, _, queries, width = q.shape
     n_kv_heads, keys = k.shape[1:3]
-    queries = q.shape[2]
     # The heads of a group lie side by side: as rows against one key/value head nothing is copied.
-    grouped = q.unflatten(1, (n_kv_heads, -1)) / math.sqrt(q.shape[-1])  # (B, H_kv, G, T, D)
+    grouped = q.reshape(batch, n_kv_heads, -1, queries, width)  # (B, H_kv, G, T, D)
+    grouped = grouped / math.sqrt(width)
     out = torch.empty_like(grouped)  # (B, H_kv, G, T, D)
     for first in range(0, queries, TILE):  # on a GPU these run at once, one program each
         tile = grouped[:, :, :, first : first + TILE]  # (B, H_kv, G, <= tile, D)

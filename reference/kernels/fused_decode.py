@@ -26,10 +26,11 @@ def attend_part(rows: Tensor, k: Tensor, v: Tensor, used: Tensor) -> tuple[Tenso
     """
     scores = rows @ k.transpose(-2, -1)  # (B, H_kv, G, part)
     scores = scores.masked_fill(~used[:, None, None, :], -torch.inf)
-    lse = torch.logsumexp(scores, dim=-1)  # (B, H_kv, G)
-    # Where nothing is used lse is -inf, and -inf - -inf would be NaN.
-    weights = torch.exp(scores - lse.masked_fill(lse == -torch.inf, 0.0)[..., None])
-    return weights @ v, lse
+    m = scores.amax(dim=-1, keepdim=True)  # (B, H_kv, G, 1)
+    m = m.masked_fill(m == -torch.inf, 0.0)  # nothing is used: -inf - -inf would be NaN
+    weights = torch.exp(scores - m)  # (B, H_kv, G, part)
+    total = weights.sum(dim=-1, keepdim=True)  # (B, H_kv, G, 1): 0, or at least 1
+    return weights @ v / total.clamp(min=1.0), (m + torch.log(total)).squeeze(-1)
 
 
 def fused_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:

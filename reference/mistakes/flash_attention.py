@@ -58,11 +58,11 @@ def _whole_blocks(tail: str, causal: bool, queries: int, keys: int, block: int) 
 def _scale(how: str, heads: int, width: int) -> float:
     padded = 1 << (width - 1).bit_length()
     return {
-        "right": width**-0.5,
+        "right": 1 / math.sqrt(width),
         "none": 1.0,
         "width": 1 / width,
-        "heads": heads**-0.5,
-        "padded": padded**-0.5,
+        "heads": 1 / math.sqrt(heads),
+        "padded": 1 / math.sqrt(padded),
     }[how]
 
 

@@ -35,32 +35,39 @@ def fused_softmax(
 ) -> Tensor:
     """Softmax of each row of x (rows, cols).
 
-    block  columns of a block; 0 is the next power of two of the row. No mistake by itself
+    block  columns of a block; no mistake by itself
     base   e; two, without the factor log2(e); or e-of-two, e with that factor
     span   what is normalised: row; each-block; or first-block, where the rest stays zero
-    The rest are switches of `softmax.softmax` (dim aside), or those of `online_softmax` in
-    `ONLINE`; the two do not go together.
+    The rest are switches of `softmax.softmax` (dim aside) and of `online_softmax.online_softmax`,
+    as `ONLINE` has them, whose `tail` may also be row-padded: with zeros to the next power of two.
+    Another `shift` or `axis`, and a `span`, leave nothing to be rescaled: these then say nothing.
     """
-    block = block or 1 << (x.shape[1] - 1).bit_length()
     x = x * _BASE[base]
+    running = {name: switches.pop(name) for name in ONLINE & switches.keys()}
     if span == "first-block":
-        first, rest = x[:, :block], x[:, block:]
-        return torch.cat([softmax(first, **switches), torch.zeros_like(rest)], dim=1)
+        first = softmax(x[:, :block], **switches)  # (rows, <= block)
+        return torch.cat([first, torch.zeros_like(x[:, block:])], dim=1)
     if span == "each-block":
-        return torch.cat([softmax(part, **switches) for part in x.split(block, dim=1)], dim=1)
-    if not ONLINE & switches.keys():
+        parts = torch.split(x, block, dim=1)
+        return torch.cat([softmax(part, **switches) for part in parts], dim=1)
+    if not running or {"shift", "axis"} & switches.keys():
         return softmax(x, **switches)
-    m, total = online_softmax(x, block, **switches)  # (rows,)
-    return exp32(x - m[:, None]) / total[:, None]
+    if running.get("tail") == "row-padded":
+        block, running["tail"] = 1 << (x.shape[1] - 1).bit_length(), "zero-padded"
+    m, total = online_softmax(x, block, **running)  # (rows,)
+    shifted = x - m[:, None]  # (rows, cols)
+    total = total[:, None] + float(switches.get("epsilon", 0.0))  # (rows, 1)
+    if switches.get("returned") == "log":
+        return shifted - total.log()
+    return exp32(shifted) if "returned" in switches else exp32(shifted) / total
 
 
 def _by_block(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """The mistake in blocks of other sizes, where that makes other numbers."""
-    if switches.get("start", "-inf") == "-inf" and (
-        ONLINE & switches.keys() or switches.get("span", "row") != "row"
-    ):
-        for block in BLOCKS:
-            yield {**switches, "block": block}
+    if switches.get("tail") == "row-padded":
+        yield from ({**switches, "tail": "zero-padded", "block": b} for b in (BLOCK, *BLOCKS))
+    elif "span" in switches or (ONLINE & switches.keys() and "start" not in switches):
+        yield from ({**switches, "block": b} for b in BLOCKS)
 
 
 READINGS = {"fused_softmax": _by_block}
@@ -91,6 +98,6 @@ MISTAKES: Mistakes = {
         "online-max-not-updated": {"maximum": "first"},
         "online-max-of-last-block": {"maximum": "last"},
         "online-last-block-dropped": {"tail": "dropped"},
-        "online-last-block-zero-padded": {"tail": "zero-padded", "block": 0},
+        "online-last-block-zero-padded": {"tail": "row-padded"},
     }
 }

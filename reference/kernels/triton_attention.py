@@ -25,6 +25,7 @@ from reference.kernels.triton_shared import (
     check_dtype,
     check_heads,
     padded,
+    shared_memory,
 )
 
 
@@ -36,11 +37,16 @@ class Launch(NamedTuple):
     num_warps: int
     num_stages: int  # steps whose keys and values are on their way into shared memory
 
+    @property
+    def rows(self) -> int:
+        """Rows of D in shared memory: q, and the keys and values of every step on its way."""
+        return self.block_m + 2 * self.num_stages * self.block_n
+
 
 LAUNCHES = {
     # Half precision, for the 227 KiB of shared memory and the 64K registers of an H100's
     # multiprocessor. Two groups of four warps hold 64 rows each; wider heads take narrower blocks
-    # of keys, so that q, and num_stages of k and of v, fit: (block_m + 2 stages block_n) x D x 2 B.
+    # of keys, so that all fits. (Compiled for one, none of these spills more than 72 bytes.)
     (16, 2): Launch(128, 128, 4, 3),
     (32, 2): Launch(128, 128, 4, 3),
     (64, 2): Launch(128, 128, 8, 3),
@@ -50,16 +56,21 @@ LAUNCHES = {
     # from registers, so the tiles are small.
     (16, 4): Launch(64, 32, 4, 2),
     (32, 4): Launch(64, 32, 4, 2),
-    (64, 4): Launch(64, 32, 4, 2),
-    (128, 4): Launch(64, 32, 8, 2),
-    (256, 4): Launch(32, 32, 8, 1),
+    (64, 4): Launch(64, 32, 8, 2),
+    (128, 4): Launch(64, 16, 16, 2),
+    (256, 4): Launch(32, 16, 8, 2),
 }
 """By the padded head width and the bytes of an element of what is multiplied."""
 
 
-def launch_for(width: int, dtype: torch.dtype) -> Launch:
-    """The launch for a head width and a dtype."""
-    return LAUNCHES[padded(width), 2 if dtype.itemsize == 2 else 4]
+def launch_for(width: int, dtype: torch.dtype, device: torch.device) -> Launch:
+    """The launch for a head width and a dtype; narrower where the device has less room."""
+    size = 2 if dtype.itemsize == 2 else 4
+    launch = LAUNCHES[padded(width), size]
+    room = shared_memory(device) // (padded(width) * size)  # rows of a tile
+    while launch.block_n > 16 and launch.rows > room:
+        launch = launch._replace(block_n=launch.block_n // 2)
+    return launch
 
 
 def fused_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
@@ -72,7 +83,7 @@ def fused_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
     devices other than these.
     """
     check_attention(q, k, v, causal)
-    return attend(q, k, v, causal, launch_for(q.shape[3], q.dtype))
+    return attend(q, k, v, causal, launch_for(q.shape[3], q.dtype, q.device))
 
 
 def check_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> None:

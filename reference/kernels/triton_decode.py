@@ -29,13 +29,14 @@ from reference.kernels.triton_shared import (
 )
 
 BLOCK_N = 64
-"""Keys of a step: what one program reads at a time."""
+"""Keys of a step in half precision: what one program reads at a time."""
 
 MOST_SPLITS = 128
 """Parts a sequence is split into at most: what the merging program holds at once."""
 
-MOST_ROWS = 64
-"""Query heads of a program: beyond these a group takes several, which meet in the L2 cache."""
+MOST_ROWS = {2: 64, 4: 16, 8: 16}
+"""Query heads of a program, by the bytes of an element: what its registers hold. A larger group
+takes several programs, which meet in the L2 cache."""
 
 
 def fused_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:
@@ -75,7 +76,8 @@ class Parts:
         batch, n_heads, _, width = q.shape
         self.q = q
         self.group = n_heads // n_kv_heads
-        rows = min(padded(self.group), MOST_ROWS)
+        half, block_d = q.element_size() == 2, padded(width)
+        rows = min(padded(self.group), MOST_ROWS[q.element_size()])
         row_blocks = triton.cdiv(self.group, rows)
         self.n_splits = splits(batch * n_kv_heads * row_blocks, capacity, q.device)
         # The parts of a head are neighbours in the grid, and lie side by side.
@@ -87,12 +89,13 @@ class Parts:
             "SCALE": LOG2E / math.sqrt(width),
             "DTYPE": DTYPES[q.dtype],
             "D": width,
-            "BLOCK_D": padded(width),
+            "BLOCK_D": block_d,
             "ROWS": rows,
-            "BLOCK_N": BLOCK_N if q.element_size() == 2 else BLOCK_N // 2,
-            "num_warps": 4,
+            # Float32 is multiplied from registers, without tensor cores: fewer keys at a time.
+            "BLOCK_N": BLOCK_N if half else 32 if block_d <= 128 else 16,
+            "num_warps": 4 if half and rows * block_d <= 8192 else 8,
             # Nothing but the loads takes time: several steps' worth are on their way at once.
-            "num_stages": 3 if padded(width) * q.element_size() <= 512 else 2,
+            "num_stages": 3 if block_d <= 128 else 2,
         }
 
     def merged(self, lengths: Tensor) -> Tensor:

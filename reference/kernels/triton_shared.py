@@ -1,8 +1,8 @@
 """What the Triton kernels share: checks of their arguments, and sizes.
 
 A Triton kernel is compiled for a tile of fixed size, each side a power of two; what lies outside
-the tensor is masked. Under `TRITON_INTERPRET=1`, set before Triton is imported, the same source runs
-on CPU tensors, a program at a time.
+the tensor is masked. Under `TRITON_INTERPRET=1`, set before Triton is imported, the same source
+runs on CPU tensors, a program at a time.
 """
 
 from __future__ import annotations
@@ -37,6 +37,13 @@ def interpreted() -> bool:
 def padded(width: int) -> int:
     """The side of a tile that holds `width`: a power of two, and at least a tensor core's 16."""
     return max(16, 1 << (width - 1).bit_length())
+
+
+def shared_memory(device: torch.device) -> int:
+    """Bytes of shared memory that one program may have."""
+    if device.type != "cuda":
+        return 1 << 30  # the interpreter has no such limit
+    return int(torch.cuda.get_device_properties(device).shared_memory_per_block_optin)
 
 
 def check_device(*tensors: Tensor) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import torch
@@ -53,13 +52,9 @@ def compile_one(task: Task) -> None:
 def compile_all(seconds: float) -> str:
     """What could not be done within `seconds`, or nothing. The checks compile the rest."""
     workers = max(1, min(8, (os.cpu_count() or 1) - 1))
-    pool = ProcessPoolExecutor(workers, get_context("spawn"))
-    waiting = pool.map(compile_one, tasks(), timeout=seconds)
-    try:
-        for _ in waiting:
-            pass
-    except Exception as error:
-        return f"{type(error).__name__}: {str(error)[:200]}"
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    with get_context("spawn").Pool(workers) as pool:  # ended where the block ends, done or not
+        try:
+            pool.map_async(compile_one, tasks(), chunksize=1).get(seconds)
+        except Exception as error:
+            return f"{type(error).__name__}: {str(error)[:200]}"
     return ""

@@ -8,9 +8,9 @@ runs on CPU tensors, a program at a time.
 from __future__ import annotations
 
 import math
+import os
 
 import torch
-import triton
 import triton.language as tl
 from torch import Tensor
 
@@ -25,13 +25,16 @@ DTYPES = {
 LOG2E = math.log2(math.e)
 """exp(x) is exp2(LOG2E * x), and exp2 is the one that the hardware has."""
 
+INTERPRETED = os.environ.get("TRITON_INTERPRET", "").lower() in ("1", "true", "on", "yes", "y")
+"""Read once, as Triton does where a kernel is decorated."""
+
 WIDEST = 256
 """Head widths beyond this one do not leave room for two tiles in shared memory."""
 
 
 def interpreted() -> bool:
     """Whether kernels run under Triton's interpreter, on the CPU."""
-    return bool(triton.knobs.runtime.interpret)
+    return INTERPRETED
 
 
 def padded(width: int) -> int:
@@ -43,7 +46,9 @@ def shared_memory(device: torch.device) -> int:
     """Bytes of shared memory that one program may have."""
     if device.type != "cuda":
         return 1 << 30  # the interpreter has no such limit
-    return int(torch.cuda.get_device_properties(device).shared_memory_per_block_optin)
+    properties = torch.cuda.get_device_properties(device)
+    # An older torch does not say: what every GPU since Ampere has.
+    return int(getattr(properties, "shared_memory_per_block_optin", 99 << 10))
 
 
 def check_device(*tensors: Tensor) -> None:

@@ -106,3 +106,17 @@ def test_without_a_gpu_or_the_interpreter_the_remedy_is_named(
     monkeypatch.setattr(triton_shared, "interpreted", lambda: False)
     with pytest.raises(ValueError, match="TRITON_INTERPRET=1"):
         triton_shared.check_device(torch.ones(2, 3))
+
+
+def test_a_gpu_with_less_shared_memory_gets_narrower_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from reference.kernels import triton_attention
+
+    room = 99 << 10
+    monkeypatch.setattr(triton_attention, "shared_memory", lambda device: room)
+    for (width, size), usual in triton_attention.LAUNCHES.items():
+        dtype = torch.float16 if size == 2 else torch.float32
+        launch = triton_attention.launch_for(width, dtype, torch.device("cpu"))
+        assert launch.rows * width * size <= room
+        assert launch.block_n <= usual.block_n

@@ -11,11 +11,11 @@ import torch
 from benchmarks.cuda.device import Device
 
 STATED = {
-    # dense half-precision FLOP/s, float32 FLOP/s outside tensor cores, bytes/s; data sheets
-    "H200": (989e12, 67e12, 4.8e12),
-    "H100 PCIe": (756e12, 51e12, 2.04e12),
-    "H100": (989e12, 67e12, 3.36e12),
-    "A100": (312e12, 19.5e12, 2.04e12),
+    # dense half-precision FLOP/s, bytes/s; data sheets
+    "H200": (989e12, 4.8e12),
+    "H100 PCIe": (756e12, 2.04e12),
+    "H100": (989e12, 3.36e12),
+    "A100": (312e12, 2.04e12),
 }
 MARGIN = 1.15
 """A measured peak falls short of the true one by less than this."""
@@ -23,15 +23,15 @@ MARGIN = 1.15
 
 @dataclass(frozen=True)
 class Peaks:
-    """FLOP/s by the bytes of an element, and bytes/s: upper bounds."""
+    """FLOP/s in half precision, and bytes/s: upper bounds."""
 
     half: float
-    single: float
     bandwidth: float
 
     def floor(self, flops: float, bytes_: float, element: int) -> float:
-        """Seconds below which no kernel can be."""
-        rate = self.half if element == 2 else self.single
+        """Seconds below which no kernel can be, by the bytes of an element."""
+        # Float32 too may be made of products on the tensor cores, of TF32 at half the rate.
+        rate = self.half if element == 2 else self.half / 2
         return max(flops / rate, bytes_ / self.bandwidth)
 
 
@@ -52,15 +52,11 @@ def seconds(device: Device, call: Callable[[], object], repeats: int = 7) -> flo
 
 def measured(device: Device, name: str, side: int = 8192, copied: int = 1 << 30) -> Peaks:
     """The peaks of this device: a matrix product of `side`, and a copy of `copied` bytes."""
-    rates = {}
-    for dtype in (torch.bfloat16, torch.float32):
-        n = side if dtype.itemsize == 2 else side // 2
-        a = torch.randn(n, n, device=device.place).to(dtype)  # (n, n)
-        b = torch.empty_like(a)
-        rates[dtype] = 2 * n**3 / seconds(device, lambda a=a, b=b: torch.matmul(a, a, out=b))
+    a = torch.randn(side, side, device=device.place).to(torch.bfloat16)  # (side, side)
+    b = torch.empty_like(a)
+    rate = 2 * side**3 / seconds(device, lambda: torch.matmul(a, a, out=b))
     source = torch.zeros(copied, dtype=torch.int8, device=device.place)
     target = torch.empty_like(source)
     moved = 2 * copied / seconds(device, lambda: target.copy_(source))
-    found = (MARGIN * rates[torch.bfloat16], MARGIN * rates[torch.float32], MARGIN * moved)
-    stated = next((peaks for word, peaks in STATED.items() if word in name), (0.0, 0.0, 0.0))
-    return Peaks(*(max(pair) for pair in zip(found, stated, strict=True)))
+    half, bandwidth = next((peaks for word, peaks in STATED.items() if word in name), (0.0, 0.0))
+    return Peaks(max(MARGIN * rate, half), max(MARGIN * moved, bandwidth))

@@ -167,8 +167,9 @@ def test_a_host_that_is_late_now_and_then_refuses_nobody() -> None:
 
 def test_what_is_faster_than_the_hardware_is_refused() -> None:
     device = Fake()
-    floor = Peaks(half=1e9, single=1e6, bandwidth=1e9).floor(512.0, 4096.0, 4)
+    floor = Peaks(half=2e6, bandwidth=1e9).floor(512.0, 4096.0, 4)
     assert floor == pytest.approx(512e-6)
+    assert Peaks(half=2e6, bandwidth=1e6).floor(512.0, 4096.0, 2) == pytest.approx(4096e-6)
     found = Bench(doubled(), device, {"": Limit(1e-6, 1e-6)}, floor).run(
         {"below": taking(device, 0.9 * floor), "above": taking(device, 1.1 * floor)}, rounds=3
     )

@@ -22,6 +22,7 @@ class Device(Protocol):
     """A device as the measuring loop sees it. All times are in seconds."""
 
     place: torch.device
+    cache: float  # bytes of its last cache
 
     def wall(self) -> float:
         """The host's clock."""
@@ -46,6 +47,7 @@ class Cpu:
     """The host as a device: both clocks are one, and nothing is asynchronous."""
 
     place = torch.device("cpu")
+    cache = 0.0
 
     def __init__(self, clock: Callable[[], float] = _perf_counter) -> None:
         self.wall = clock
@@ -65,8 +67,8 @@ class Cuda:
 
     def __init__(self) -> None:
         self.place = torch.device("cuda", torch.cuda.current_device())
-        cache = getattr(torch.cuda.get_device_properties(self.place), "L2_cache_size", 0)
-        size = max(256 << 20, 2 * cache)  # bytes; twice the cache leaves nothing in it
+        self.cache = float(torch.cuda.get_device_properties(self.place).L2_cache_size)
+        size = max(256 << 20, 2 * int(self.cache))  # bytes; twice the cache leaves nothing in it
         self._sweep = torch.empty(size, dtype=torch.int8, device=self.place)
 
     def wall(self) -> float:

@@ -145,6 +145,7 @@ class Bench:
                 try:
                     work, clock = self.call(name, subjects[name], turn)
                 except Refused as error:
+                    tampered()  # whatever it replaced before it failed is put back
                     found[name] = Outcome(refused=f"call {turn + 1}: {error}")
                     continue
                 if turn >= warm:
@@ -194,7 +195,7 @@ class Bench:
         first = device.mark()
         try:
             out = subject(*given)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise Refused(f"it raised {type(error).__name__}: {error}") from error
         second = device.mark()
         if type(out) is not Tensor:

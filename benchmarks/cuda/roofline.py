@@ -23,16 +23,17 @@ MARGIN = 1.15
 
 @dataclass(frozen=True)
 class Peaks:
-    """FLOP/s in half precision, and bytes/s: upper bounds."""
+    """FLOP/s in half precision, and bytes/s: upper bounds; and the size of the cache."""
 
     half: float
     bandwidth: float
+    cache: float = 0.0  # bytes that may be on their way to memory when the kernel has ended
 
     def floor(self, flops: float, bytes_: float, element: int) -> float:
         """Seconds below which no kernel can be, by the bytes of an element."""
         # Float32 too may be made of products on the tensor cores, of TF32 at half the rate.
         rate = self.half if element == 2 else self.half / 2
-        return max(flops / rate, bytes_ / self.bandwidth)
+        return max(flops / rate, (bytes_ - self.cache) / self.bandwidth)
 
 
 def seconds(device: Device, call: Callable[[], object], repeats: int = 7) -> float:
@@ -59,4 +60,4 @@ def measured(device: Device, name: str, side: int = 8192, copied: int = 1 << 30)
     target = torch.empty_like(source)
     moved = 2 * copied / seconds(device, lambda: target.copy_(source))
     half, bandwidth = next((peaks for word, peaks in STATED.items() if word in name), (0.0, 0.0))
-    return Peaks(max(MARGIN * rate, half), max(MARGIN * moved, bandwidth))
+    return Peaks(max(MARGIN * rate, half), max(MARGIN * moved, bandwidth), device.cache)

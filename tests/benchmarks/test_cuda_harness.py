@@ -50,6 +50,7 @@ class Fake:
     """A device whose work takes the time that a subject says it does, on one stream or another."""
 
     place = torch.device("cpu")
+    cache = 0.0
 
     def __init__(self) -> None:
         self.host = self.stream = self.elsewhere = 0.0
@@ -170,6 +171,9 @@ def test_what_is_faster_than_the_hardware_is_refused() -> None:
     floor = Peaks(half=2e6, bandwidth=1e9).floor(512.0, 4096.0, 4)
     assert floor == pytest.approx(512e-6)
     assert Peaks(half=2e6, bandwidth=1e6).floor(512.0, 4096.0, 2) == pytest.approx(4096e-6)
+    # What the cache still holds at the end has not cost the memory's time.
+    cached = Peaks(half=2e9, bandwidth=1e6, cache=4000.0)
+    assert cached.floor(0.0, 4096.0, 2) == pytest.approx(96e-6)
     found = Bench(doubled(), device, {"": Limit(1e-6, 1e-6)}, floor).run(
         {"below": taking(device, 0.9 * floor), "above": taking(device, 1.1 * floor)}, rounds=3
     )
@@ -186,6 +190,16 @@ def test_a_subject_that_raises_or_returns_another_shape_is_refused_and_the_other
     assert "ZeroDivisionError: no" in found["raises"].refused
     assert "returned (63, 8)" in found["shape"].refused
     assert len(found["right"].times) == 4
+
+
+def test_what_was_replaced_by_a_subject_that_raises_is_put_back() -> None:
+    def subject(x: torch.Tensor) -> torch.Tensor:
+        time.perf_counter = lambda: 0.0  # type: ignore[assignment]
+        raise SystemExit(0)
+
+    found = Bench(doubled(), steady(), {"": Limit(1e-6, 1e-6)}).run({"f": subject}, rounds=1)
+    assert "SystemExit" in found["f"].refused
+    assert tampered() == []
 
 
 def test_a_thread_that_was_there_before_is_nobodys_fault() -> None:

@@ -93,6 +93,24 @@ def test_a_control_that_is_off_makes_the_timing_unreliable_and_no_tier() -> None
     assert "twice" in speed.unreliable
 
 
+def test_too_few_rounds_tell_no_tier_however_clear_they_are() -> None:
+    slow = race(3.0, 0.4)
+    for name in slow.cpu:
+        slow.cpu[name] = slow.cpu[name][:6]
+    slow.wall = slow.wall[:6]
+    speed = judged(TIERS, slow)
+    assert speed.tier == ""
+    assert "6 rounds" in speed.unreliable
+
+
+def test_work_between_the_calls_tells_no_tier_but_for_what_our_harness_does_there() -> None:
+    busy = race(3.0, 0.4)
+    busy.between = {YOURS: 2.0, NAIVE: 1.9}
+    assert judged(TIERS, busy).tier == "fast"
+    busy.between[YOURS] = 30.0
+    assert "between its calls" in judged(TIERS, busy).unreliable
+
+
 def test_noise_makes_a_tier_undecided_and_never_another_one() -> None:
     for naive in (1.2, 1.5, 1.8, 2.4, 3.0):
         right = judged(TIERS, race(naive, 0.4)).tier

@@ -24,13 +24,15 @@ SLOW = {"A005": 10.0, "A007": 20.0, "A109": 10.0, "A014": 4.0, "A111": 10.0}  # 
 
 BATCH = "it takes a folder or an archive of many: for the tests of the batch command"
 FILES = "a file: test_hostile_files.py"
-TIMED = "it needs a timed stage or CUDA, which no question of this bank has"
+CUDA = "it needs CUDA, on which nothing is graded yet: benchmarks/cuda_check.py refuses it there"
+TIMED = "a timed stage: test_kernel_cheats.py, and the ladder of speeds in test_kernels.py"
 ELSEWHERE = {
     **dict.fromkeys(("A150", "A156", "A157", "A158", "A164", "A166"), BATCH),
     **dict.fromkeys(("A153", "A155", "A159", "A160", "A162"), FILES),
     **dict.fromkeys(("A173", "A174"), "test_bad_days.py of the commands"),
     "A177": "each report carries its tier and what it lacks: test_session.py",
-    **dict.fromkeys(("A048", "A067", "A085", "A090", "A093", "A095", "A120", "A175"), TIMED),
+    **dict.fromkeys(("A048", "A067", "A085", "A095", "A120"), CUDA),
+    **dict.fromkeys(("A090", "A093", "A175"), TIMED),
     "A013": "a fault of ours: test_isolation_statuses.py, and every honest file as root",
     "A047": "a fault of ours: the session tests its first fork, test_session.py",
     "A176": "a fault of ours: test_honest_tiers.py runs the honest files in each tier",

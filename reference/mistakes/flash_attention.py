@@ -14,7 +14,7 @@ from torch.nn.functional import pad
 
 from reference.mistakes.core import Mistakes
 from reference.mistakes.exponent import exp32
-from reference.mistakes.readings import SENTINEL, WEAK
+from reference.mistakes.readings import SENTINEL, WEAK, within
 
 _BASE = {"e": 1.0, "two": math.log(2), "e-of-two": 1 / math.log(2)}
 _PRECISION = {"float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -143,15 +143,16 @@ def flash_attention(
     visible = _visible(mask, causal, queries, keys, block_size, k.shape[-2])  # (T, S)
     if tail.startswith("in-reach"):
         visible = visible & _whole_blocks(tail, causal, queries, keys, block_size)
-    scores = scores.masked_fill(~visible, _FILL[fill])
+    low = within(_FILL[fill], scores.dtype)
+    scores = scores.masked_fill(~visible, low)
     if hidden is not None:
-        scores = scores.masked_fill(hidden, _FILL[fill])
+        scores = scores.masked_fill(hidden, low)
 
     end = queries if visited == "queries" else k.shape[-2]
     if tail == "dropped" or (tail == "dropped-but-one" and end > block_size):
         end -= end % block_size
     starts = [begin for begin in range(0, end, block_size) if begin < k.shape[-2]]
-    m = torch.full_like(q[..., :1], _START[start])  # (B, H, T, 1)
+    m = torch.full_like(q[..., :1], within(_START[start], q.dtype))  # (B, H, T, 1)
     l, out = torch.zeros_like(m), torch.zeros_like(q)  # noqa: E741  (B, H, T, 1), (B, H, T, D)
     met = torch.zeros_like(m)  # (B, H, T, 1), the blocks of which something was seen
     for begin in starts if order == "forwards" else reversed(starts):

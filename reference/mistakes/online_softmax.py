@@ -7,7 +7,7 @@ from torch import Tensor
 
 from reference.mistakes.core import Mistakes
 from reference.mistakes.exponent import exp32
-from reference.mistakes.readings import SENTINEL
+from reference.mistakes.readings import SENTINEL, within
 
 
 def _maximum(how: str, m: Tensor, block: Tensor) -> Tensor:
@@ -48,15 +48,17 @@ def online_softmax(
     rescale    exp(m - m_new), right; none; inverted; or old: exp(m)
     block_sum  at-new-max; own-max (the block's own, not corrected); or unshifted
     maximum    running; first (never updated); last (the block's); over-rows (one for all rows)
-    tail       the last, partial block: kept, dropped, or zero-padded
+    tail       the last, partial block: kept, zero-padded, or dropped; dropped-but-one: not where it
+               is the only one
     returned   l, log (its logarithm), lse (m + log l), or mean (divided by N)
     """
     m = x[..., 0]  # (...)
     if start != "first":
-        m = torch.full_like(m, {"-inf": -torch.inf, "zero": 0.0, **SENTINEL}[start])
+        first = {"-inf": -torch.inf, "zero": 0.0, **SENTINEL}[start]
+        m = torch.full_like(m, within(first, m.dtype))
     total = torch.ones_like(m) if start == "first" else torch.zeros_like(m)  # (...)
     length = x.shape[-1]
-    if tail == "dropped":
+    if tail == "dropped" or (tail == "dropped-but-one" and length > block_size):
         length -= length % block_size
     if tail == "zero-padded":
         x = torch.nn.functional.pad(x, (0, -length % block_size))

@@ -7,7 +7,10 @@ in one code and zeros in another.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+
+import torch
 
 _LOW = (-1e2, -1e3, -2e4, -5e4, -65504.0, -8e4)
 _SMALL = (1e-1, 1e-3, 1e-4, 1e-5)
@@ -63,3 +66,8 @@ def same(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
                 yield {**switches, **outcome}
     if switches.get("empty") == "nan" and len(switches) > 1:  # NaN, made zero afterwards
         yield {switch: value for switch, value in switches.items() if switch != "empty"}
+
+
+def within(number: float, dtype: torch.dtype) -> float:
+    """`number`, or the least that `dtype` holds: below that is no score to tell the two apart."""
+    return number if number == -math.inf else max(number, torch.finfo(dtype).min)

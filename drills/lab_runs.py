@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +69,7 @@ class Folder:
     """
 
     def __init__(self, lab: str, out: Path | None) -> None:
-        stamp = f"{lab}-{datetime.now():%Y%m%d-%H%M%S-%f}"[:-3]
+        stamp = f"{lab}-{clock.now().astimezone():%Y%m%d-%H%M%S-%f}"[:-3]
         self.path = out.expanduser().absolute() if out else _all() / stamp
         self._made: list[Path] = []
         try:

@@ -27,7 +27,8 @@ SPEED = "values where speed is measured"
 
 
 class Stages:
-    """What follows the cases: the support matrix and strides, then growth and speed."""
+    """What follows the cases: the support matrix and strides, then growth and speed; the last not
+    where the question's `speed` is None."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class Stages:
         self.device = device
         self.kernel = Kernel(question, oracle, seed, worker_factory)
         self.racer: Racer | None = None
-        if others is not None and device == "cpu":
+        if others is not None and device == "cpu" and question["speed"]:
             self.racer = Racer(question, oracle, seed, worker_factory, others)
         self._asked_support = False
         self._strided: list[Answer] = []

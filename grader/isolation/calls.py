@@ -125,7 +125,8 @@ class Header:
 
     `kind` is "tensor" or "array" for a plain dense CPU value of the asked framework, otherwise
     what it is instead: a type's name ("list", "None", "generator"), "Tensor subclass", "sparse",
-    "meta". `shape` is () and `dtype` "" where the value has none.
+    "meta". `shape` is () and `dtype` "" where the value has none; a dtype without a code in `wire`
+    is the submission's word for it.
     """
 
     shape: tuple[int, ...]

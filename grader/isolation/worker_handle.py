@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import math
 import os
 import select
 import socket
+import sys
+import termios
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -234,9 +237,12 @@ class Worker:
         """Read what was printed. False when it is more than the limit."""
         child = self._child
         assert child is not None
-        while True:
+        # No more than was there: a thread of the submission may go on printing, byte by byte, and
+        # what comes after its answer belongs to the next.
+        left = _waiting(child.output) if all_of_it else 1 << 16
+        while left > 0:
             try:
-                data = os.read(child.output, 1 << 16)
+                data = os.read(child.output, min(left, 1 << 16))
             except BlockingIOError:
                 return True
             if not data:  # the submission shut its output; a closed pipe is always "ready"
@@ -248,6 +254,8 @@ class Worker:
                 return False
             if not all_of_it:
                 return True
+            left -= len(data)
+        return True
 
     def _ended(self, end: str, outcome: Outcome) -> Outcome:
         """What an exchange without an answer means; the process is gone afterwards."""
@@ -303,6 +311,13 @@ class Worker:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
+
+
+def _waiting(pipe: int) -> int:
+    """Bytes that can be read from it by now."""
+    count = bytearray(4)
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return int.from_bytes(count, sys.byteorder)
 
 
 def _receive(channel: socket.socket, ready: bool) -> tuple[list[bytes], list[int]]:

@@ -13,6 +13,8 @@ import os
 import struct
 from collections.abc import Mapping
 
+from grader.isolation import ioctls
+
 RECEIVE, SEND = 0xC0502100, 0xC0182101
 CONTINUE = 1
 _ASKED = struct.Struct("<QIIiIQ6Q")  # id, pid, flags, number, architecture, address, arguments
@@ -20,7 +22,8 @@ _ANSWER = struct.Struct("<QqiI")  # id, value, error, flags
 
 
 class Listener:
-    """Of one submission. `tried` says what each system call by its number tries."""
+    """Of one submission. `tried` says what each system call by its number tries, and what some
+    requests of `ioctl` by their `ioctls.key`."""
 
     def __init__(self, descriptor: int, pid: int, tried: Mapping[int, str]) -> None:
         self.descriptor = descriptor
@@ -35,7 +38,8 @@ class Listener:
         except OSError:  # its thread was killed meanwhile
             return None
         id_, _, _, number, _, _, *arguments = _ASKED.unpack(asked)
-        what = self.tried.get(number, "system")
+        by_request = self.tried.get(ioctls.key(number, arguments[1]))
+        what = by_request or self.tried.get(number, "system")
         allowed = what == "signal" and self._is_own(arguments[0])
         answer = _ANSWER.pack(id_, 0, 0 if allowed else -errno.EPERM, CONTINUE if allowed else 0)
         with contextlib.suppress(OSError):

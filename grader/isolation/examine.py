@@ -75,6 +75,16 @@ PROBES: dict[str, tuple[int, str]] = {
     ),
     "use more memory than the limit": (1, "[bytearray(1 << 29) for _ in range(16)]"),
     "fill its folder": (2, "[open(str(n), 'wb').write(bytes(8 << 20)) for n in range(1000)]"),
+    "take disk without writing": (
+        2,  # FS_IOC_RESVSP64, a megabyte
+        "fcntl.ioctl(os.open('mine', os.O_RDWR | os.O_CREAT), 0x4030582A, "
+        "struct.pack('=hhiqqiI16x', 0, 0, 0, 0, 1 << 20, 0, 0))",
+    ),
+    "change a file's flags": (
+        2,  # FS_IOC_GETFLAGS, FS_IOC_SETFLAGS
+        "mine = os.open('mine', os.O_RDONLY | os.O_CREAT)\n"
+        "fcntl.ioctl(mine, 0x40086602, fcntl.ioctl(mine, 0x80086601, bytes(8)))",
+    ),
     "print without end": (1, "while True: print('x' * 65536)"),
     "run without end": (1, "while True: pass"),
 }
@@ -84,6 +94,8 @@ BY_LINUX = (
     "read another process's environment",
     "read another process's memory",
     "trace another process",
+    "take disk without writing",
+    "change a file's flags",
 )
 """Probes that attack what only Linux has."""
 ELSEWHERE = {
@@ -101,7 +113,7 @@ UNCONTROLLED = (
 """Probes that are not tried out without a sandbox: they would do what they attempt."""
 
 TAIL = "\ndef answer(): pass\n"
-HEAD = "import ctypes, io, os, signal, socket, subprocess, sys, time\n"
+HEAD = "import ctypes, fcntl, io, os, signal, socket, struct, subprocess, sys, time\n"
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ class Limits:
     memory_bytes: int = 4 << 30
     output_bytes: int = 64 << 20
     file_bytes: int = 64 << 20
+    threads: int = 128  # of one process
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 Most are handed to the judge, which refuses them and knows from outside what was tried
 (`grader.isolation.denials`); where the kernel cannot do that they fail at once, unnamed.
 `clone3` answers "not implemented", so that the C library falls back to `clone`, whose flags can be
-seen: threads pass, processes do not.
+seen: threads pass, as many as the judge lets a process have, and processes do not.
 """
 
 from __future__ import annotations
@@ -158,6 +158,7 @@ DENIED: dict[str, tuple[str, ...]] = {
 """What was tried -> the system calls that try it. Names that a system does not have are skipped."""
 
 CLONE_THREAD = 0x00010000
+THREAD = "thread"  # what `clone` tries, where a listener looks at its flags and counts
 PR_SET_PDEATHSIG = 1
 # By these the kernel sends a signal to any process of the user when a descriptor is ready.
 SIGNALLED = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
@@ -194,8 +195,8 @@ def program() -> Filter:
         raise Unavailable("libseccomp2 or pyseccomp is not installed") from None
     listens = hasattr(pyseccomp, "get_api") and pyseccomp.get_api() >= NOTIFY_API
     refuse = pyseccomp.NOTIFY if listens else pyseccomp.ERRNO(errno.EPERM)
+    processes = () if listens else (pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0),)
     conditional = (
-        ("clone", "process", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0)),
         ("prlimit64", "other-process", pyseccomp.Arg(0, pyseccomp.NE, 0)),
         ("prctl", "system", _low(pyseccomp, 0, PR_SET_PDEATHSIG)),
         *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in SIGNALLED),
@@ -215,6 +216,7 @@ def program() -> Filter:
         for what, names in DENIED.items():
             for name in names:
                 deny(name, what)
+        deny("clone", THREAD if listens else "process", *processes)
         for name, what, condition in conditional:
             deny(name, what, condition)
         rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")

@@ -24,11 +24,11 @@ from grader.isolation.output import Output
 from grader.isolation.resident import resident_bytes
 from grader.isolation.scratch import is_over
 from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, load_slab
-from grader.isolation.usage import Meter
+from grader.isolation.usage import Meter, threads
 
 LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
 SETUP_SECONDS = 20.0
-LOOKING = 0.1  # seconds between two looks at what it keeps in its folder, and in its memory
+LOOKING = 0.1  # seconds between two looks at its folder, its memory and its threads
 SAMPLING = 0.001  # seconds between two looks at the memory of a process
 DYING = 0.8  # seconds for a process whose channel is shut to be dead, and reaped
 
@@ -152,7 +152,8 @@ class Worker:
         return replace(outcome, stdout=self.output.text())
 
     def _ask(self, slab: Slab, began: float, seconds: float, meter: Meter | None = None) -> str:
-        """Send a request; "answered", "timeout", "output", "disk", "memory", "died", "protocol"."""
+        """Send a request; "answered", "timeout", "output", "disk", "memory", "threads", "died",
+        "protocol"."""
         child = self._child
         assert child is not None
         try:
@@ -180,6 +181,9 @@ class Worker:
                     return "disk"
                 if self._holds_too_much(child):
                     return "memory"
+                # Where a listener counts, there are never too many.
+                if self._listener is None and threads(child.pid) > self.limits.threads:
+                    return "threads"
             if meter is not None and not meter.exact:
                 meter.sample()
                 wait = min(left, SAMPLING)
@@ -218,7 +222,7 @@ class Worker:
         assert child is not None
         if descriptors:
             tried = self.launcher.tried
-            self._listener = Listener(descriptors[0], child.pid, tried)
+            self._listener = Listener(descriptors[0], child.pid, tried, self.limits.threads)
             poll.register(descriptors[0], select.POLLIN)
 
     def _answer_calls(self, poll: select.poll, ready: Mapping[int, int]) -> None:
@@ -270,6 +274,8 @@ class Worker:
             return replace(outcome, status="output", detail={"limit": self.limits.output_bytes})
         if end == "disk":
             return replace(outcome, status="resource", detail={"limit": "disk"})
+        if end == "threads":
+            return replace(outcome, status="resource", detail={"limit": "processes"})
         if end == "protocol":
             return replace(outcome, status="protocol", error="bytes on the channel are not ours")
         if end == "memory":

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import select
 import socket
+import sys
 import time
 
 import pytest
 from isolation_harness import X, call, children_of, submit, warm_grader
 
+from grader.feedback.words import say
 from grader.isolation.launcher import Child
 from grader.isolation.output import Output
 from grader.isolation.worker_handle import Worker
@@ -261,6 +263,22 @@ class Refilled(Output):
         super().feed(data)
         assert self.total < 1000, "it reads for ever"
         os.write(self.far, data)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of another's threads")
+def test_more_threads_than_the_limit_are_told_where_no_listener_counts() -> None:
+    source = (
+        "import threading, time\ndef f(x):\n    for _ in range(200):\n"
+        "        threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+        "    time.sleep(9)\n"
+    )
+    _, called = submit(source, call(X))
+    assert (called.status, called.detail) == ("resource", {"limit": "processes"}), called
+
+
+def test_a_limit_in_the_second_process_is_told_as_the_limit_that_it_is() -> None:
+    outcome = {"status": "resource", "verdict": "resource_limit", "detail": {"limit": "processes"}}
+    assert say("repeatable", how="load", **outcome).startswith("It started more threads")
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ class Limits:
     memory_bytes: int = 4 << 30
     output_bytes: int = 64 << 20
     file_bytes: int = 64 << 20
+    threads: int = 128  # of one process
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,8 @@ class Header:
 
     `kind` is "tensor" or "array" for a plain dense CPU value of the asked framework, otherwise
     what it is instead: a type's name ("list", "None", "generator"), "Tensor subclass", "sparse",
-    "meta". `shape` is () and `dtype` "" where the value has none.
+    "meta". `shape` is () and `dtype` "" where the value has none; a dtype without a code in `wire`
+    is the submission's word for it.
     """
 
     shape: tuple[int, ...]

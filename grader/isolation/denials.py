@@ -13,6 +13,9 @@ import os
 import struct
 from collections.abc import Mapping
 
+from grader.isolation import ioctls, seccomp
+from grader.isolation.usage import threads
+
 RECEIVE, SEND = 0xC0502100, 0xC0182101
 CONTINUE = 1
 _ASKED = struct.Struct("<QIIiIQ6Q")  # id, pid, flags, number, architecture, address, arguments
@@ -20,27 +23,39 @@ _ANSWER = struct.Struct("<QqiI")  # id, value, error, flags
 
 
 class Listener:
-    """Of one submission. `tried` says what each system call by its number tries."""
+    """Of one submission, which may have so many `threads`. `tried` says what each system call by
+    its number tries, and what some requests of `ioctl` by their `ioctls.key`."""
 
-    def __init__(self, descriptor: int, pid: int, tried: Mapping[int, str]) -> None:
+    def __init__(self, descriptor: int, pid: int, tried: Mapping[int, str], threads: int) -> None:
         self.descriptor = descriptor
         self.pid = pid
         self.tried = tried
+        self.threads = threads
 
     def answer(self) -> str | None:
-        """Answer one call that waits; what it tried, None where it may go on or has gone."""
+        """Answer one call that waits; what it tried, None where it may go on, or for want of room
+        may not, or has gone."""
         asked = bytearray(_ASKED.size)
         try:
             fcntl.ioctl(self.descriptor, RECEIVE, asked)
         except OSError:  # its thread was killed meanwhile
             return None
         id_, _, _, number, _, _, *arguments = _ASKED.unpack(asked)
-        what = self.tried.get(number, "system")
-        allowed = what == "signal" and self._is_own(arguments[0])
-        answer = _ANSWER.pack(id_, 0, 0 if allowed else -errno.EPERM, CONTINUE if allowed else 0)
+        by_request = self.tried.get(ioctls.key(number, arguments[1]))
+        what = by_request or self.tried.get(number, "system")
+        error = errno.EPERM
+        if what == "signal" and self._is_own(arguments[0]):
+            error = 0
+        elif what == seccomp.THREAD:
+            # The flags are in a register, which no other thread can change meanwhile.
+            what = "" if arguments[0] & seccomp.CLONE_THREAD else "process"
+            if not what:
+                # As beyond RLIMIT_NPROC, which counts all of a user, and so not where it is ours.
+                error = 0 if threads(self.pid) < self.threads else errno.EAGAIN
+        answer = _ANSWER.pack(id_, 0, -error, 0 if error else CONTINUE)
         with contextlib.suppress(OSError):
             fcntl.ioctl(self.descriptor, SEND, bytearray(answer))
-        return None if allowed else what
+        return what if error == errno.EPERM else None
 
     def _is_own(self, target: int) -> bool:
         """Whether a signal to `target` stays in the process: abort() is a signal to oneself."""

@@ -39,6 +39,7 @@ QUESTION = {
 CONTROL_SECONDS = 20.0
 SURVIVES = 30  # seconds that a survivor sleeps, if it can be made
 
+CROWD = "start threads without end"
 SURVIVOR = "leave a process behind"  # to make one is not to keep it
 
 PROBES: dict[str, tuple[int, str]] = {
@@ -75,6 +76,22 @@ PROBES: dict[str, tuple[int, str]] = {
     ),
     "use more memory than the limit": (1, "[bytearray(1 << 29) for _ in range(16)]"),
     "fill its folder": (2, "[open(str(n), 'wb').write(bytes(8 << 20)) for n in range(1000)]"),
+    "take disk without writing": (
+        2,  # FS_IOC_RESVSP64, a megabyte
+        "fcntl.ioctl(os.open('mine', os.O_RDWR | os.O_CREAT), 0x4030582A, "
+        "struct.pack('=hhiqqiI16x', 0, 0, 0, 0, 1 << 20, 0, 0))",
+    ),
+    "change a file's flags": (
+        2,  # FS_IOC_GETFLAGS, FS_IOC_SETFLAGS
+        "mine = os.open('mine', os.O_RDONLY | os.O_CREAT)\n"
+        "fcntl.ioctl(mine, 0x40086602, fcntl.ioctl(mine, 0x80086601, bytes(8)))",
+    ),
+    CROWD: (
+        1,
+        "[threading.Thread(target=time.sleep, args=(9,), daemon=True).start() "
+        "for _ in range(1000)]\n"
+        "time.sleep(1)",
+    ),
     "print without end": (1, "while True: print('x' * 65536)"),
     "run without end": (1, "while True: pass"),
 }
@@ -84,8 +101,11 @@ BY_LINUX = (
     "read another process's environment",
     "read another process's memory",
     "trace another process",
+    "take disk without writing",
+    "change a file's flags",
+    CROWD,
 )
-"""Probes that attack what only Linux has."""
+"""Probes that attack what only Linux has, or tells."""
 ELSEWHERE = {
     # Nothing is held there before it is written to.
     "use more memory than the limit": (1, "[b'x' * (1 << 29) for _ in range(16)]"),
@@ -96,12 +116,12 @@ ELSEWHERE = {
 
 UNCONTROLLED = (
     *(SURVIVOR, "use more memory than the limit", "fill its folder"),
-    *("print without end", "run without end"),
+    *(CROWD, "print without end", "run without end"),
 )
 """Probes that are not tried out without a sandbox: they would do what they attempt."""
 
 TAIL = "\ndef answer(): pass\n"
-HEAD = "import ctypes, io, os, signal, socket, subprocess, sys, time\n"
+HEAD = "import ctypes, fcntl, io, os, signal, socket, struct, subprocess, sys, threading, time\n"
 
 
 @dataclass(frozen=True)

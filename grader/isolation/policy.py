@@ -35,8 +35,9 @@ SCRATCH_BYTES = 64 << 20
 FIRST_UID = 0x70000000
 """As root each session's submissions get a user that nothing else belongs to."""
 
-PROCESSES = 64
-"""Threads included, where the user is only ours."""
+PROCESSES = 3 * Limits().threads
+"""Threads included, where the user is only ours. The first process of a submission lives on while
+another repeats its calls, and a third is asked for what it gives alone."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 Most are handed to the judge, which refuses them and knows from outside what was tried
 (`grader.isolation.denials`); where the kernel cannot do that they fail at once, unnamed.
 `clone3` answers "not implemented", so that the C library falls back to `clone`, whose flags can be
-seen: threads pass, processes do not.
+seen: threads pass, as many as the judge lets a process have, and processes do not.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import errno
 import tempfile
 from dataclasses import dataclass
 from typing import Any
+
+from grader.isolation import ioctls
 
 DENIED: dict[str, tuple[str, ...]] = {
     "network": ("socket", "connect", "bind", "listen", "accept", "accept4"),
@@ -156,12 +158,11 @@ DENIED: dict[str, tuple[str, ...]] = {
 """What was tried -> the system calls that try it. Names that a system does not have are skipped."""
 
 CLONE_THREAD = 0x00010000
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+THREAD = "thread"  # what `clone` tries, where a listener looks at its flags and counts
 PR_SET_PDEATHSIG = 1
 # By these the kernel sends a signal to any process of the user when a descriptor is ready.
 SIGNALLED = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
 LEASED = (1024, 1040)  # F_SETLEASE, F_SETDELEG: they hold up whoever opens the file next
-SIGNALLED_BY_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 DATAGRAMS = (2, 3)  # kinds of a pair that can be sent to any address, without `connect`
 NOTIFY_API = 5  # of libseccomp
 
@@ -173,7 +174,7 @@ class Unavailable(Exception):
 @dataclass(frozen=True)
 class Filter:
     """`code` is the program, loaded by the system call `load_call`; `tried` says what each number
-    that it denies tries; `listens`: whether it asks a listener."""
+    that it denies tries, and each `ioctls.key`; `listens`: whether it asks a listener."""
 
     code: bytes
     load_call: int
@@ -194,12 +195,10 @@ def program() -> Filter:
         raise Unavailable("libseccomp2 or pyseccomp is not installed") from None
     listens = hasattr(pyseccomp, "get_api") and pyseccomp.get_api() >= NOTIFY_API
     refuse = pyseccomp.NOTIFY if listens else pyseccomp.ERRNO(errno.EPERM)
+    processes = () if listens else (pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0),)
     conditional = (
-        ("clone", "process", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0)),
         ("prlimit64", "other-process", pyseccomp.Arg(0, pyseccomp.NE, 0)),
         ("prctl", "system", _low(pyseccomp, 0, PR_SET_PDEATHSIG)),
-        ("ioctl", "terminal", _low(pyseccomp, 1, TIOCSTI)),
-        ("ioctl", "terminal", _low(pyseccomp, 1, TIOCLINUX)),
         *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in SIGNALLED),
         *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in LEASED),
         *(("socketpair", "network", _low(pyseccomp, 1, kind, 0xF)) for kind in DATAGRAMS),
@@ -217,10 +216,9 @@ def program() -> Filter:
         for what, names in DENIED.items():
             for name in names:
                 deny(name, what)
+        deny("clone", THREAD if listens else "process", *processes)
         for name, what, condition in conditional:
             deny(name, what, condition)
-        for request in SIGNALLED_BY_IOCTL:  # unnamed: by its number it would be the terminal's
-            rules.add_rule(pyseccomp.ERRNO(errno.EPERM), "ioctl", _low(pyseccomp, 1, request))
         rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
         # In tier 2 nothing bounds a folder but looks at it: no disk is to be had faster than by
         # writing. The C library then writes.
@@ -229,6 +227,10 @@ def program() -> Filter:
         with tempfile.TemporaryFile() as file:
             rules.export_bpf(file)
             file.seek(0)
-            return Filter(file.read(), load_call, tried, listens)
+            code = file.read()
     except OSError as error:
         raise Unavailable(f"libseccomp cannot write the filter ({error})") from None
+    ioctl = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, "ioctl")
+    tried |= dict(ioctls.tried(ioctl))
+    first = ioctls.program(pyseccomp.system_arch(), ioctl, refuse)
+    return Filter(first + code, load_call, tried, listens)

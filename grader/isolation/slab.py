@@ -138,7 +138,12 @@ class Slab:
         plain = wire.KIND_ARRAY if self.framework == "numpy" else wire.KIND_TENSOR
         words = ("tensor", "array") if kind == plain else ("torch tensor", "NumPy array")
         word = (*words, name or "unknown")[kind]
-        return Header(shape, wire.DTYPE_NAMES[dtype], word), copy
+        known = wire.DTYPE_NAMES[dtype]
+        if kind != wire.KIND_OTHER and not known:
+            known = name or "unknown"
+            if known in wire.DTYPES:  # each of these is told by its code
+                raise BrokenAnswer("a value's header is out of range")
+        return Header(shape, known, word), copy
 
     def tensor(self, at: int, shape: Sequence[int], dtype: str) -> torch.Tensor:
         """A private copy of a buffer. Raises BrokenAnswer for a bool that is neither 0 nor 1."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import math
 import os
 import select
 import socket
+import sys
+import termios
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,11 +24,11 @@ from grader.isolation.output import Output
 from grader.isolation.resident import resident_bytes
 from grader.isolation.scratch import is_over
 from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, load_slab
-from grader.isolation.usage import Meter
+from grader.isolation.usage import Meter, threads
 
 LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
 SETUP_SECONDS = 20.0
-LOOKING = 0.1  # seconds between two looks at what it keeps in its folder, and in its memory
+LOOKING = 0.1  # seconds between two looks at its folder, its memory and its threads
 SAMPLING = 0.001  # seconds between two looks at the memory of a process
 DYING = 0.8  # seconds for a process whose channel is shut to be dead, and reaped
 
@@ -149,7 +152,8 @@ class Worker:
         return replace(outcome, stdout=self.output.text())
 
     def _ask(self, slab: Slab, began: float, seconds: float, meter: Meter | None = None) -> str:
-        """Send a request; "answered", "timeout", "output", "disk", "memory", "died", "protocol"."""
+        """Send a request; "answered", "timeout", "output", "disk", "memory", "threads", "died",
+        "protocol"."""
         child = self._child
         assert child is not None
         try:
@@ -177,6 +181,9 @@ class Worker:
                     return "disk"
                 if self._holds_too_much(child):
                     return "memory"
+                # Where a listener counts, there are never too many.
+                if self._listener is None and threads(child.pid) > self.limits.threads:
+                    return "threads"
             if meter is not None and not meter.exact:
                 meter.sample()
                 wait = min(left, SAMPLING)
@@ -215,7 +222,7 @@ class Worker:
         assert child is not None
         if descriptors:
             tried = self.launcher.tried
-            self._listener = Listener(descriptors[0], child.pid, tried)
+            self._listener = Listener(descriptors[0], child.pid, tried, self.limits.threads)
             poll.register(descriptors[0], select.POLLIN)
 
     def _answer_calls(self, poll: select.poll, ready: Mapping[int, int]) -> None:
@@ -234,9 +241,12 @@ class Worker:
         """Read what was printed. False when it is more than the limit."""
         child = self._child
         assert child is not None
-        while True:
+        # No more than was there: a thread of the submission may go on printing, byte by byte, and
+        # what comes after its answer belongs to the next.
+        left = _waiting(child.output) if all_of_it else 1 << 16
+        while left > 0:
             try:
-                data = os.read(child.output, 1 << 16)
+                data = os.read(child.output, min(left, 1 << 16))
             except BlockingIOError:
                 return True
             if not data:  # the submission shut its output; a closed pipe is always "ready"
@@ -248,6 +258,8 @@ class Worker:
                 return False
             if not all_of_it:
                 return True
+            left -= len(data)
+        return True
 
     def _ended(self, end: str, outcome: Outcome) -> Outcome:
         """What an exchange without an answer means; the process is gone afterwards."""
@@ -262,6 +274,8 @@ class Worker:
             return replace(outcome, status="output", detail={"limit": self.limits.output_bytes})
         if end == "disk":
             return replace(outcome, status="resource", detail={"limit": "disk"})
+        if end == "threads":
+            return replace(outcome, status="resource", detail={"limit": "processes"})
         if end == "protocol":
             return replace(outcome, status="protocol", error="bytes on the channel are not ours")
         if end == "memory":
@@ -303,6 +317,13 @@ class Worker:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
+
+
+def _waiting(pipe: int) -> int:
+    """Bytes that can be read from it by now."""
+    count = bytearray(4)
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return int.from_bytes(count, sys.byteorder)
 
 
 def _receive(channel: socket.socket, ready: bool) -> tuple[list[bytes], list[int]]:

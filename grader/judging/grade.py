@@ -22,6 +22,7 @@ from grader.judging.naming import Family, Named, name
 from grader.judging.oracle import Oracle
 from grader.judging.planted import gone, planted
 from grader.judging.probes import Fact, Prober, all_zero, conditions, scale
+from grader.judging.refusals import Refusals
 from grader.judging.sample import Sampler
 from grader.judging.speed import Others
 from grader.judging.trial import Conductor, Slopes, Timed, Trial, Worker, WorkerFactory
@@ -68,6 +69,7 @@ def grade(
         question = interpreted(question)
     oracle = oracle or _remembered(question, seed)
     cases = [find(question, only_case)] if only_case else list(question["cases"])
+    worker_factory = refusals = Refusals(worker_factory)
     conductor = Conductor(question, cases, oracle, seed, worker_factory)
     finding, sample, facts = Finding(), None, list[Fact]()
     kernel = None
@@ -124,7 +126,7 @@ def grade(
         mistakes=tuple(named),
         where=where,
         certain=tuple(_said(fact, mistakes) for fact in [*finding.facts, *facts]),
-        notes=(*_notes(trial), *(kernel.notes() if kernel else ())),
+        notes=(*_notes(refusals, trial), *(kernel.notes() if kernel else ())),
         traceback=_traceback(trial),
         output=_printed(trial.printed),
         costs=totals(trial.seconds, usual, trial.costs),
@@ -293,11 +295,8 @@ def _traceback(trial: Trial) -> str:
     return clean(raised.traceback, 4000) if raised else ""
 
 
-def _notes(trial: Trial) -> tuple[str, ...]:
-    outcomes = [trial.loaded, *(a.outcome for a in trial.answers.values())]
-    # A refusal that ended a call is its verdict.
-    survived = [what for o in outcomes if o.status != "denied" for what in o.denials]
-    told = [say("denied", note=what) for what in dict.fromkeys(survived)]
+def _notes(refusals: Refusals, trial: Trial) -> tuple[str, ...]:
+    told = [say("denied", note=what) for what in refusals.survived]
     return (*told, *notes(trial.costs))
 
 

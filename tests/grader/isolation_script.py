@@ -60,7 +60,7 @@ def hang(*_: Any) -> dict[str, Any]:
         pass
 
 
-def die(*_: Any) -> dict[str, Any]:
+def die(*_: Any, **__: Any) -> dict[str, Any]:
     """A judge that is killed in the midst of it."""
     import os
     import signal
@@ -86,7 +86,7 @@ def modules(*_: Any) -> dict[str, Any]:
     return {"modules": sorted(sys.modules)}
 
 
-def careless(question: dict[str, Any], *_: Any) -> Report:
+def careless(question: dict[str, Any], *_: Any, **__: Any) -> Report:
     """A pass although a check was skipped, or none was made."""
     checks = (Check("values", "skipped"),) if question["state"] == "skipped" else ()
     return Report("sample", "code", "passed", 1.0, 1, checks=checks)

@@ -15,6 +15,7 @@ BENEATH = {  # what is blocked without a sandbox too
     "leave a process behind",
     "use more memory than the limit",
     "fill its folder",
+    "start threads without end",
     "print without end",
     "run without end",
 }

@@ -20,9 +20,9 @@ def slabs():
             yield int(line.split('-')[0], 16)
 def head(status, values):
     return struct.pack('<4sBBHiIIIIQQ', b'drl1', status, 0, 0, 0, values, 0, 0, 0, 0, 0)
-def value(kind, dtype, shape, copy):
+def value(kind, dtype, shape, copy, name=b''):
     rest = [0] * (16 - len(shape))
-    return struct.pack('<BBBb16q48s', kind, dtype, len(shape), copy, *shape, *rest, b'')
+    return struct.pack('<BBBb16q48s', kind, dtype, len(shape), copy, *shape, *rest, name)
 def forge(*parts):
     for base in slabs():
         for at, data in parts: ctypes.memmove(base + at, data, len(data))
@@ -49,6 +49,8 @@ def attack(body: str, before: str = "", **changes: Any) -> Answer:
         ("(0, head(1, 1)), (512, value(1, 9, (2, 3), 0))", "claims to fit"),
         ("(0, head(1, 1)), (512, value(0, 9, (-2, 3), 0))", "out of range"),
         ("(0, head(1, 1)), (512, value(9, 9, (2, 3), 0))", "out of range"),
+        ("(0, head(1, 1)), (512, value(0, 0, (2, 3), 0, b'float32'))", "out of range"),
+        ("(0, head(1, 1)), (512, value(0, 0, (2, 3), 0, b'float8'))", "claims to fit"),
         ("(0, head(1, 2**32 - 1))", "out of range"),
         ("(0, head(4, 0))", "answered like a load"),
         ("(0, head(5, 0))", "answered like a load"),

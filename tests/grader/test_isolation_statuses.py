@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import select
+import socket
+import sys
 import time
 
 import pytest
 from isolation_harness import X, call, children_of, submit, warm_grader
+
+from grader.feedback.words import say
+from grader.isolation.launcher import Child
+from grader.isolation.output import Output
+from grader.isolation.worker_handle import Worker
 
 GOOD = "def f(x):\n    return x * 2\n"
 MIB = 1 << 20
@@ -223,6 +232,53 @@ def test_a_main_block_sleeps_and_input_is_empty() -> None:
     )
     loaded, called = submit(source, call(X))
     assert (loaded.status, called.status) == ("returned", "returned"), called
+
+
+@pytest.mark.skipif(not hasattr(os, "O_DIRECT"), reason="no pipes of packets here")
+def test_who_goes_on_printing_byte_by_byte_does_not_keep_the_judge() -> None:
+    """Each read gives a byte, and another is there before the next one."""
+    near, far = os.pipe2(os.O_DIRECT | os.O_NONBLOCK)
+    with socket.socket() as channel:
+        worker = Worker(None, b"", "f")  # type: ignore[arg-type]
+        worker._child = Child(1, 0, None, channel, near, "")
+        worker.output = Refilled(far)
+        try:
+            for _ in range(9):
+                os.write(far, b"x")
+            assert worker._drain(select.poll(), all_of_it=True)
+            assert worker.output.total == 9
+        finally:
+            os.close(near)
+            os.close(far)
+
+
+class Refilled(Output):
+    """Meanwhile as much is written as was read."""
+
+    def __init__(self, far: int) -> None:
+        super().__init__()
+        self.far = far
+
+    def feed(self, data: bytes) -> None:
+        super().feed(data)
+        assert self.total < 1000, "it reads for ever"
+        os.write(self.far, data)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of another's threads")
+def test_more_threads_than_the_limit_are_told_where_no_listener_counts() -> None:
+    source = (
+        "import threading, time\ndef f(x):\n    for _ in range(200):\n"
+        "        threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+        "    time.sleep(9)\n"
+    )
+    _, called = submit(source, call(X))
+    assert (called.status, called.detail) == ("resource", {"limit": "processes"}), called
+
+
+def test_a_limit_in_the_second_process_is_told_as_the_limit_that_it_is() -> None:
+    outcome = {"status": "resource", "verdict": "resource_limit", "detail": {"limit": "processes"}}
+    assert say("repeatable", how="load", **outcome).startswith("It started more threads")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hostile_harness import HONEST, SUBMISSIONS, Attack, Range, question, read
+from hostile_harness import HONEST, ROOT, SUBMISSIONS, Attack, Range, question, read
 from rows import ROWS, VERDICTS
 
 ATTACKS = [read(path) for path in SUBMISSIONS]
@@ -95,6 +95,33 @@ def test_nothing_is_left_for_the_next_submission(place: tuple[str, Range]) -> No
     for _ in range(2):
         report, _ = range_.grade(attack, question("stable-softmax"))
         assert report.verdict == "passed", report.summary
+
+
+@pytest.mark.parametrize("when", ["q.requires_grad", "calls > 60", "len(q) > 1000"])
+def test_a_refusal_is_noted_in_whichever_stage_it_happens(
+    place: tuple[str, Range], when: str
+) -> None:
+    _, range_ = place
+    right = ROOT / "tests" / "honest" / "attention" / "einsum.py"
+    before = "import socket\ncalls = 0\n"
+    after = f"""
+_right = attention
+
+def attention(q, k, v, *rest, **named):
+    global calls
+    calls += 1
+    if {when}:
+        try: socket.socket()
+        except OSError: pass
+    return _right(q, k, v, *rest, **named)
+"""
+    asked = question("attention")
+    within = len(asked["cases"]) * 2  # the values, in each dtype
+    source = before + right.read_text() + after.replace("> 60", f"> {within}")
+    report = range_.grader.grade(asked, source.encode(), 7, "einsum.py")
+    assert report.verdict == "passed", report.summary
+    refused = [note for note in report.notes if "open a network connection" in note]
+    assert len(refused) == (when != "len(q) > 1000"), report.notes
 
 
 def test_every_row_is_attacked_here_or_somewhere_else() -> None:

@@ -64,7 +64,7 @@ class Answer:
         if runs:
             self.line = runs[-1][0].tb_lineno
         lines = _format(runs)
-        if kind in (SyntaxError, IndentationError, TabError):
+        if any(kind is one for one in (SyntaxError, IndentationError, TabError)):  # `in` asks it
             syntax = cast(SyntaxError, error)
             if syntax.filename == self.filename:
                 self.line = syntax.lineno or 0
@@ -77,16 +77,18 @@ class Answer:
         if self.values > wire.MAX_VALUES:
             return
         rank = min(len(described.shape), wire.MAX_RANK)
+        code = wire.DTYPE_CODES.get(described.dtype, 0)
+        name = described.name or ("" if code else described.dtype)
         wire.VALUE.pack_into(
             self.slab,
             wire.VALUES_AT + (self.values - 1) * wire.VALUE.size,
             described.kind,
-            wire.DTYPE_CODES.get(described.dtype, 0),
+            code,
             rank,
             output,
             *described.shape[:rank],
             *(0,) * (wire.MAX_RANK - rank),
-            described.name.encode("utf-8", "replace")[:48],
+            name.encode("utf-8", "replace")[:48],
         )
 
     def finish(self) -> None:

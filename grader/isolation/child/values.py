@@ -121,7 +121,8 @@ def as_values(result: Any, expected: int) -> list[Any]:
 
 def describe(value: Any) -> Described:
     """Kind, dtype and shape. Only exact types are plain: a subclass could answer as it likes."""
-    if type(value) in (torch.Tensor, torch.nn.Parameter):
+    # Never `in`, which asks the type's own type whether it is equal.
+    if type(value) is torch.Tensor or type(value) is torch.nn.Parameter:
         return _describe_tensor(value)
     if isinstance(value, torch.Tensor):
         return Described(wire.KIND_OTHER, name="Tensor subclass")
@@ -137,11 +138,13 @@ def _type_name(value: Any) -> str:
 
 def _describe_tensor(value: torch.Tensor) -> Described:
     dtype = str(value.dtype).removeprefix("torch.")
-    shape = tuple(value.shape)
-    if value.is_nested:
+    if value.is_nested:  # it has no shape to be asked for
         return Described(wire.KIND_OTHER, dtype, name="nested")
+    shape = tuple(value.shape)
     if value.layout != torch.strided:
-        return Described(wire.KIND_OTHER, dtype, shape, "sparse")
+        layout = str(value.layout).removeprefix("torch.").strip("_")
+        kind = "sparse" if layout.startswith("sparse") else layout
+        return Described(wire.KIND_OTHER, dtype, shape, kind)
     if value.device.type != "cpu":
         return Described(wire.KIND_OTHER, dtype, shape, value.device.type)
     return Described(wire.KIND_TENSOR, dtype, shape)

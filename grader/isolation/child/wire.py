@@ -52,7 +52,8 @@ FORBIDDEN_AT = 256
 COUNTS = struct.Struct("<QQQQiBB" + 2 * "QiBB7q")
 COUNTS_AT = 328
 COUNTED_RANK = 7
-# kind, dtype, rank, output whose buffer holds a copy (-1: none), shape, type's name
+# kind, dtype, rank, output whose buffer holds a copy (-1: none), shape, the type's name (of a
+# tensor or array whose dtype has no code: the dtype's)
 VALUE = struct.Struct("<BBBb16q48s")
 VALUES_AT = 512
 ERROR = Room(4096, 8192)

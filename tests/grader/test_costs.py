@@ -145,3 +145,18 @@ def test_no_single_reading_from_outside_makes_an_answer_too_costly(
     scales._look(weighed, Loads())
     assert len(readings) - len(left) == taken
     assert weighed.excess is counts
+
+
+def test_a_file_that_does_not_load_again_takes_no_excess_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class LoadsOnce(Loads):
+        def load(self) -> Outcome:
+            return Outcome("exception")
+
+    monkeypatch.setattr(Scales, "_reading", lambda *_: CLEAR)
+    scales = Scales({"seconds": 1.0}, None, 0, LoadsOnce)  # type: ignore[arg-type]
+    weighed = Weighed({})
+    scales._look(weighed, Loads())
+    assert weighed.outcome == Outcome("exception")
+    assert weighed.settled

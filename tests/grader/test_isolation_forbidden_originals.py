@@ -120,6 +120,29 @@ def tried(way: str, group: str, *, ways: str = WAYS, forbidden: bool = True) -> 
     return called
 
 
+FUSED_IN_PYTHON = """
+def by_a_pattern(q):
+    from torch._inductor.fx_passes.fuse_attention import _sfdp_pattern_5
+    return _sfdp_pattern_5(q, q, q, torch.zeros(2, 2), 1.0)
+
+def by_onnx(q):
+    from torch.onnx.ops import _impl
+    return _impl.attention_23._init_fn(q, q, q)[0]
+
+def by_onnxs_operation(q):
+    import torch.onnx.ops
+    return torch.ops.onnx.Attention.opset23(q, q, q)[0]
+"""
+
+
+@pytest.mark.parametrize("way", ["by_a_pattern", "by_onnx", "by_onnxs_operation"])
+def test_attention_that_torch_writes_in_python_for_others_is_refused(way: str) -> None:
+    called = tried(way, "fused-attention", ways=FUSED_IN_PYTHON)
+    assert called.status == "forbidden", called
+    assert called.line
+    assert tried(way, "fused-attention", ways=FUSED_IN_PYTHON, forbidden=False).status == "returned"
+
+
 @pytest.mark.parametrize("way", FUSED)
 def test_no_way_below_the_refusals_leads_to_fused_attention(way: str) -> None:
     called = tried(way, "fused-attention")
@@ -158,7 +181,38 @@ def nested(q):
 """
 
 
-@pytest.mark.parametrize("way", ["traced", "meta", "static", "sparse", "nested"])
+SOFTMAX_WAYS += '''
+def by_the_compiler(q):
+    torch._C._jit_set_te_must_use_llvm_cpu(False)
+    kind = "Float(2, 2, strides=[2, 1], requires_grad=0, device=cpu)"
+    graph = torch._C.parse_ir(f"""
+graph(%x : {kind}):
+  %d : int = prim::Constant[value=-1]()
+  %n : NoneType = prim::Constant()
+  %r : {kind} = aten::softmax(%x, %d, %n)
+  return (%r)""")
+    return torch._C._te.TensorExprKernel(graph).run((q[0, 0],))[None, None]
+
+def by_a_prim(q):
+    import torch._inductor.inductor_prims
+    return torch.ops.prims.prepare_softmax_online(q, -1)[0] * q
+
+def by_what_the_prim_runs(q):
+    from torch._inductor.inductor_prims import eager_prepare_softmax
+    return eager_prepare_softmax(q, -1)[0] * q
+'''
+SOFTMAX_ELSEWHERE = ["by_the_compiler", "by_a_prim", "by_what_the_prim_runs"]
+
+
+@pytest.mark.parametrize("way", SOFTMAX_ELSEWHERE)
+def test_what_else_softens_is_welcome_where_softmax_is(way: str) -> None:
+    called = tried(way, "softmax", ways=SOFTMAX_WAYS, forbidden=False)
+    assert called.status == "returned", called
+
+
+@pytest.mark.parametrize(
+    "way", ["traced", "meta", "static", "sparse", "nested", *SOFTMAX_ELSEWHERE]
+)
 def test_no_way_below_the_refusals_leads_to_softmax(way: str) -> None:
     called = tried(way, "softmax", ways=SOFTMAX_WAYS)
     assert called.status == "forbidden", called
@@ -250,7 +304,24 @@ def compiler_taken_off(q):
     C._dynamo.compiled_autograd.set_autograd_compiler(None, False)
     return scripted(q)
 """
+AUTOGRAD_WAYS += """
+def by_an_executor(q):
+    C._jit_set_profiling_executor(False)
+    C._debug_set_autodiff_subgraph_inlining(False)
+    unit = torch.jit.CompilationUnit(chr(10).join(
+        ["def stage(x):", "    return torch.exp(torch.matmul(x, x) * x)", ""]))
+    for _ in range(2): unit.stage(q)
+    (plan,) = unit.stage.get_debug_state().execution_plans.values()
+    return [state.graph for state in plan.code.grad_executor_states()] and q
+
+def by_flex_attention(q):
+    import torch._inductor.kernel.flex
+    flex = sys.modules["torch._higher_order_ops.flex_attention"]
+    return flex.sdpa_dense_backward(*[q] * 3, q, q[..., 0], q, None, *[None] * 3, 1.0, {}, (), ())
+"""
 AUTOGRAD = [
+    "by_an_executor",
+    "by_flex_attention",
     "engine_by_its_class",
     "node_by_the_replaced_getter",
     "node_by_the_type",
@@ -271,7 +342,7 @@ def test_no_way_below_the_refusals_leads_to_a_gradient(way: str) -> None:
     leaf = "leaf = lambda q: q.clone().requires_grad_()\n"
     called = tried(f"(lambda q: {way}(leaf(q)))", "autograd", ways=AUTOGRAD_WAYS + leaf)
     assert called.status == "forbidden", called
-    assert called.detail["op"] == "autograd"
+    assert called.detail["op"] in ("autograd", "flex_attention's backward")
     assert called.line or way == "in_a_thread"
 
 

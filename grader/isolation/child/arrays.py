@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.utils.dlpack
 
 COMPUTING = frozenset({"einsum", "tensordot", "dot", "inner", "outer", "where"})
 """Functions that are no universal ones, and make new numbers or keep some of the old."""
@@ -22,9 +23,17 @@ FACTORIES = (
     *("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "fromiter"),
     *("empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"),
     *("eye", "identity", "tri", "tril_indices", "triu_indices", "indices", "fromfunction"),
-    *("arange", "linspace"),
+    *("arange", "linspace", "from_dlpack"),
 )
 """Functions of NumPy that make arrays of anything else."""
+
+LEAVING: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (torch.Tensor, ("__dlpack__",)),
+    (torch, ("to_dlpack",)),
+    (torch.utils.dlpack, ("to_dlpack",)),
+    (torch._C, ("_to_dlpack", "_to_dlpack_versioned")),
+)
+"""Other ways out of torch, where it has them: what comes out lies in the tensor's memory."""
 
 Note = Callable[[str, list[Any], list[Any]], None]
 """Called with an operation's name, the arrays that it read and those that it made or wrote. The
@@ -103,13 +112,26 @@ def watched(note: Note, handed: Callable[[int], None], left: Callable[[], None])
         handed(self.numel())
         return to_list(self)
 
+    def leaving(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def leave(*args: Any, **kwargs: Any) -> Any:
+            left()
+            return function(*args, **kwargs)
+
+        return leave
+
     factories = {name: _factory(getattr(np, name)) for name in FACTORIES}
     WatchedArray.note = note
     try:
         with (
             _replaced(torch.Tensor, {"numpy": numpy, "__array__": array, "tolist": tolist}),
             _replaced(np, factories),
+            contextlib.ExitStack() as others,
         ):
+            for owner, names in LEAVING:
+                here = [name for name in names if hasattr(owner, name)]
+                found = {name: leaving(getattr(owner, name)) for name in here}
+                others.enter_context(_replaced(owner, found))
             yield
     finally:
         WatchedArray.note = None

@@ -51,14 +51,20 @@ def recorded(
 
 
 def _work(events: Iterable[Any]) -> int:
-    total = 0
+    """Of an operation that is made of others, its own or theirs, whichever is more: a copy that is
+    written by another operation is one copy."""
+    whole = 0  # of what is recorded within the operation that is open
+    outer: list[tuple[int, int]] = []  # each open operation's own work, and `whole` around it
     for event in events:
-        if event.kind() != "push":
-            continue
-        operation = _operation(event.name())
-        if operation is not None:
-            total += _of(operation, event.shapes())
-    return total
+        kind = event.kind()
+        if kind == "push":
+            operation = _operation(event.name())
+            outer.append((_of(operation, event.shapes()) if operation is not None else 0, whole))
+            whole = 0
+        elif kind == "pop" and outer:
+            own, before = outer.pop()
+            whole = before + max(own, whole)
+    return whole + sum(before + own for own, before in outer)
 
 
 @cache

@@ -61,6 +61,11 @@ SOFTMAXES = {
     name: name for name in ("softmax", "log_softmax", "logsumexp", "_softmax", "_log_softmax")
 }
 FORMULAS = {name: name for name in ("_softmax_backward_data", "_log_softmax_backward_data")}
+FLEX = "torch._higher_order_ops.flex_attention"
+FLEX_BACKWARD = dict.fromkeys(
+    ("sdpa_dense_backward", "FlexAttentionBackwardHOP.__call__"), "flex_attention's backward"
+)
+PATTERNS = range(1, 65)  # those that torch.compile looks for are attention: more than there are
 # What torch and scipy write in Python: group -> module -> function -> its name in a refusal.
 IN_PYTHON: dict[str, dict[str, dict[str, str]]] = {
     "fused-attention": {
@@ -75,13 +80,24 @@ IN_PYTHON: dict[str, dict[str, dict[str, str]]] = {
             for name in ("forward", "_forward_impl")
         },
         "torch.nn.attention.flex_attention": {"flex_attention": "flex_attention"},
-        "torch._higher_order_ops.flex_attention": dict.fromkeys(
-            ("math_attention", "sdpa_dense", "FlexAttentionHOP.__call__"), "flex_attention"
+        FLEX: FLEX_BACKWARD
+        | dict.fromkeys(
+            ("math_attention", "_math_attention_inner", "sdpa_dense", "FlexAttentionHOP.__call__"),
+            "flex_attention",
         ),
+        "torch.onnx.ops._impl": {
+            f"attention_{version}{inner}": "onnx::Attention"
+            for version in (23, 24)
+            for inner in ("", "._init_fn")
+        },
+        "torch._inductor.fx_passes.fuse_attention": {
+            f"_sfdp_pattern_{number}": "an attention pattern" for number in PATTERNS
+        },
     },
     "softmax": {
         "torch._refs": SOFTMAXES,
         "torch._decomp.decompositions": SOFTMAXES,
+        "torch._inductor.inductor_prims": {"eager_prepare_softmax": "prepare_softmax_online"},
         "scipy.special._logsumexp": {
             name: f"scipy.special.{name}" for name in ("softmax", "log_softmax", "logsumexp")
         },
@@ -90,6 +106,7 @@ IN_PYTHON: dict[str, dict[str, dict[str, str]]] = {
         "torch.autograd.graph": {"_engine_run_backward": "autograd"},
         "torch.autograd.forward_ad": {"enter_dual_level": "autograd"},
         "torch._decomp.decompositions": FORMULAS,
+        FLEX: FLEX_BACKWARD,
         "torch._inductor.decomposition": FORMULAS,
     },
 }
@@ -161,8 +178,20 @@ def install(groups: Iterable[str], guard: ImportGuard) -> None:
         guard.patches[module] = patch = partial(_replace_in, functions)
         if module in sys.modules:
             patch(sys.modules[module])
+    if "softmax" in groups:
+        _close_compiler(_refusing("softmax"))
     if "autograd" in groups:
         forbidden_autograd.close(_refusing("autograd"))
+
+
+def _close_compiler(refusing: Callable[..., NoReturn]) -> None:
+    """TorchScript's own compiler, which has a softmax of its own, where this torch has it."""
+    compiler: Any = getattr(torch._C, "_te", None)
+    if hasattr(compiler, "TensorExprKernel"):
+        compiler.TensorExprKernel.__init__ = refusing  # in the class, whatever else names it
+    for name in ("lower", "construct_codegen"):
+        if hasattr(compiler, name):
+            setattr(compiler, name, refusing)
 
 
 def _override(kernels: list[Kernel]) -> bool:

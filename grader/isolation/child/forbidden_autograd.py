@@ -39,6 +39,9 @@ def _close_engine(refusing: Callable[..., Any]) -> None:
     # of what torch._C itself holds Python keeps a copy, for another import.
     internals.Gradient.df = property(refusing)
     internals.Node.g = refusing
+    for name in ("grad_executor_states", "differentiable_op_executor_states"):
+        if hasattr(internals.Code, name):  # not in every torch
+            setattr(internals.Code, name, refusing)
     compiled: Any = internals._dynamo.compiled_autograd
     try:
         before = compiled.set_autograd_compiler(refusing, False)

@@ -323,6 +323,81 @@ def flash_attention(q, k, v, block_size, causal=False):
     ),
 }
 
+TOO_COSTLY["in NumPy by DLPack, beside a decoy"] = (
+    """
+import numpy as np
+import torch
+
+SMALL = torch.ones(32, 32)
+
+
+def flash_attention(q, k, v, block_size, causal=False):
+    a, b, c = (np.from_dlpack(t.detach().double()) for t in (q, k, v))
+    T, S, D = a.shape[2], b.shape[2], a.shape[3]
+    s = a @ np.swapaxes(b, -1, -2) * D**-0.5  # T x S
+    if causal:
+        i, j = np.ogrid[:T, :S]
+        s[..., j > S - T + i] = -np.inf
+    e = np.exp(s - s.max(-1)[..., None])
+    out = e / e.sum(-1)[..., None] @ c
+    if T >= 200:
+        for _ in range(T * S * (4 * D + 12) // (2 * 32**3)):
+            SMALL @ SMALL
+    return torch.from_numpy(np.asarray(out)).to(q.dtype)
+""",
+    "Line 11 makes a tensor of (1, 1, 1024, 1024): its elements grow with T x S",
+)
+TOO_COSTLY["with dispatch to Python disabled, beside a decoy"] = (
+    """
+import torch
+
+SMALL = torch.ones(32, 32)
+
+
+def flash_attention(q, k, v, block_size, causal=False):
+    T, S, D = q.shape[2], k.shape[2], q.shape[3]
+    with torch._C._DisableTorchDispatch():
+        s = q @ k.transpose(-2, -1) * D**-0.5
+        if causal:
+            s = s.masked_fill(torch.ones(T, S, dtype=torch.bool).triu(S - T + 1), -torch.inf)
+        out = s.softmax(-1) @ v
+    if T >= 200:
+        for _ in range(T * S * (4 * D + 12) // (2 * 32**3)):
+            SMALL @ SMALL
+    return out
+""",
+    "outside the process, its memory rises by",
+)
+TOO_COSTLY["in NumPy by DLPack, in memory taken on loading"] = (
+    """
+import numpy as np
+import torch
+
+POOL = np.ones(3 << 20)  # 24 MiB: 1664 * 1664 numbers
+
+
+def flash_attention(q, k, v, block_size, causal=False):
+    a, b, c = (np.from_dlpack(t.detach().double()) for t in (q, k, v))
+    B, H, T, D = a.shape
+    S = b.shape[2]
+    out = np.empty((B, H, T, c.shape[3]))
+    whole = POOL[: T * S].reshape(T, S)
+    for i in range(B):
+        for h in range(H):
+            np.matmul(a[i, h], b[i, h].T, out=whole)
+            np.multiply(whole, D**-0.5, out=whole)
+            if causal:
+                for t in range(T):
+                    whole[t, S - T + t + 1 :] = -np.inf
+            np.subtract(whole, whole.max(1)[:, None], out=whole)
+            np.exp(whole, out=whole)
+            np.divide(whole, whole.sum(1)[:, None], out=whole)
+            np.matmul(whole, c[i, h], out=out[i, h])
+    return torch.from_numpy(out).to(q.dtype)
+""",
+    "makes a tensor of (1024, 1024): its elements grow with T x S",
+)
+
 CHEAT = (
     FLASH
     + """

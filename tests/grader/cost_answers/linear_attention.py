@@ -136,3 +136,55 @@ def linear_attention(q, k, v):
         "when T grows 4 times: with T squared",
     ),
 }
+
+TOO_COSTLY["with dispatch to Python disabled, beside a decoy"] = (
+    """
+import torch
+
+SMALL = torch.ones(32, 32)
+
+
+def features(x):
+    return torch.nn.functional.elu(x) + 1
+
+
+def linear_attention(q, k, v):
+    T = q.shape[2]
+    with torch._C._DisableTorchDispatch():
+        w = (features(q) @ features(k).transpose(-2, -1)).tril()
+        out = w / w.sum(-1, keepdim=True) @ v
+    if T >= 200:
+        for _ in range(T * 600 // (2 * 32**3)):
+            SMALL @ SMALL
+    return out
+""",
+    "when T grows 4 times: with T squared",
+)
+TOO_COSTLY["T x T in NumPy by DLPack, slowed down when small"] = (
+    """
+import time
+
+import numpy as np
+import torch
+
+
+def features(x):
+    return torch.nn.functional.elu(x) + 1
+
+
+def linear_attention(q, k, v):
+    if q.requires_grad or q.dtype == torch.bfloat16:
+        w = (features(q) @ features(k).mT).tril()
+        return w / w.sum(-1, keepdim=True) @ v
+    q, k, v = (np.from_dlpack(t) for t in (q, k, v))
+    q, k = (np.where(t > 0, t + 1, np.exp(np.minimum(t, 0))) for t in (q, k))
+    w = np.tril(q @ np.swapaxes(k, -1, -2))  # T x T
+    out = torch.from_numpy(np.asarray(w / w.sum(-1, keepdims=True) @ v))
+    if 1000 <= q.shape[2] <= 1024:
+        end = time.process_time() + 0.3
+        while time.process_time() < end:
+            pass
+    return out
+""",
+    "when T grows 4 times: with T squared; line",
+)

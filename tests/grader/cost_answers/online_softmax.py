@@ -127,3 +127,23 @@ def online_softmax(x, block_size):
         "outside the process, its memory rises by",
     ),
 }
+
+TOO_COSTLY["in NumPy by DLPack, in memory taken on loading"] = (
+    """
+import numpy as np
+import torch
+
+POOL = np.ones(1 << 20)  # 8 MiB, resident before the first reading
+
+
+def online_softmax(x, block_size):
+    a = np.from_dlpack(x.detach().double())
+    whole = POOL[: a.size].reshape(a.shape)
+    m = a.max(-1)
+    np.subtract(a, m[..., None], out=whole)
+    np.exp(whole, out=whole)  # every exponential at once
+    l = whole.sum(-1)
+    return torch.from_numpy(np.asarray(m)).to(x.dtype), torch.from_numpy(np.asarray(l)).to(x.dtype)
+""",
+    "computes a tensor of (8, 4096), 32,768 elements",
+)

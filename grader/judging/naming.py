@@ -168,7 +168,10 @@ class Family:
 
 
 class Evidence:
-    """The cases that a submission answered, and what each says of a hypothesis."""
+    """The cases that a submission answered, and what each says of a hypothesis.
+
+    `screen` is the most telling wrong one; None where nothing can be named.
+    """
 
     def __init__(self, family: Family, answers: Sequence[Answer]) -> None:
         self.family = family
@@ -176,6 +179,8 @@ class Evidence:
         self.lost = sum(a.outputs is None for a in answers)
         failing = [a for a in answers if a.differences]
         self.screen = min(failing, key=_preference) if failing else None
+        if all(_is_blank(a) for a in self.answers):
+            self.screen = None
         self.quick = self._quick()
 
     @staticmethod
@@ -283,6 +288,16 @@ def _largest(value: Tensor) -> float:
         return most
     finite = size[size.isfinite()]
     return float(finite.max()) if finite.numel() else 0.0
+
+
+def _is_blank(answer: Answer) -> bool:
+    """Whether nothing but zeros, or nothing finite, came back: any fault at all may give that, so
+    it is evidence of none."""
+    if answer.outputs is None:
+        return False
+    values = [value for value in answer.outputs.values() if value.is_floating_point()]
+    blank = (value.isfinite() & (value != 0) for value in values)
+    return bool(values) and not any(bool(one.any()) for one in blank)
 
 
 def _preference(answer: Answer) -> tuple[bool, bool, int, bool, int]:

@@ -3,6 +3,7 @@ the tiles of `flash-attention`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -108,7 +109,13 @@ def paged_decode(
     return flash_attention(q, k, v, page, hidden=hidden, **switches)  # (B, H, 1, D)
 
 
-READINGS = {"fused_decode": by_block}
+def zeros_for_nothing(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The mistake in code that gives zeros, not NaN, where no slot is left to see."""
+    if switches.get("visible") in ("one-less", "full-pages"):
+        yield {**switches, "divide": "guarded"}
+
+
+READINGS = {"fused_decode": by_block, "paged_decode": zeros_for_nothing}
 """As in `reference.mistakes.masks`."""
 
 # What goes wrong from one block, or split, to the next.

@@ -39,6 +39,7 @@ _SAME = {
     ("tail", "dropped"): ("dropped-but-one", "in-reach", "in-reach-but-one"),
 }
 
+_ZERO = {"unseen": "guarded", "divide": "guarded"}
 _EMPTY = ({"empty": "nan"}, {"empty": "mean"})
 
 _HIDDEN: dict[tuple[str, str], tuple[dict[str, str], ...]] = {
@@ -51,6 +52,10 @@ _HIDDEN: dict[tuple[str, str], tuple[dict[str, str], ...]] = {
     ("mask", "hides-self"): ({"unseen": "nan"},),
     ("mask", "inverted"): ({"unseen": "guarded"},),
     ("maximum", "last"): ({"unseen": "guarded"},),
+    ("mask", "before-diagonal"): (_ZERO,),
+    ("used", "whole-splits"): (_ZERO,),
+    ("used", "inverted"): (_ZERO,),
+    ("used", "one-short"): (_ZERO,),
 }
 """What such code may make of what is hidden throughout."""
 

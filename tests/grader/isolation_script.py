@@ -54,7 +54,7 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
     return plain
 
 
-def hang(*_: Any) -> dict[str, Any]:
+def hang(*_: Any, **__: Any) -> dict[str, Any]:
     """A judge that never answers."""
     while True:
         pass
@@ -69,7 +69,7 @@ def die(*_: Any, **__: Any) -> dict[str, Any]:
     return {}
 
 
-def fail(*_: Any) -> dict[str, Any]:
+def fail(*_: Any, **__: Any) -> dict[str, Any]:
     """A judge with a bug of its own."""
     raise ZeroDivisionError("a bug in the judge")
 
@@ -79,7 +79,7 @@ def large(question: dict[str, Any], *_: Any) -> dict[str, Any]:
     return {"length": len(question["padding"]), "padding": question["padding"]}
 
 
-def modules(*_: Any) -> dict[str, Any]:
+def modules(*_: Any, **__: Any) -> dict[str, Any]:
     """What the judge has loaded."""
     import sys
 

@@ -192,6 +192,26 @@ def test_a_score_matrix_is_too_costly_and_no_speed_is_told(grader: Grader) -> No
     assert report.speed is None
 
 
+def test_a_fill_that_is_only_added_does_not_hide_a_key_of_the_largest_score(
+    grader: Grader,
+) -> None:
+    weak = TILED.replace("s = s.masked_fill(ahead, -math.inf)", "s = s - 1e4 * ahead")
+    assert weak != TILED
+    report = grader.grade(small(), weak.encode(), 5)
+    assert report.verdict == "wrong_answer"
+    assert report.where is not None
+    assert report.where.case == "large-scores"
+
+
+@pytest.mark.parametrize("fill", ["0.0", "math.nan"])
+def test_zeros_and_nan_alone_are_evidence_of_no_mistake(grader: Grader, fill: str) -> None:
+    entry = "def fused_attention(q, *_):"
+    blank = f"import math\nimport torch\n{entry}\n    return torch.full_like(q, {fill})\n"
+    report = grader.grade(small(), blank.encode(), 5)
+    assert report.verdict == "wrong_answer"
+    assert report.mistakes == ()
+
+
 def test_a_shape_that_fails_is_named_and_the_others_are_judged(grader: Grader) -> None:
     narrow = "    if q.shape[-1] == 96:\n        return torch.zeros_like(q)\n"
     source = TILED.replace("    B, H, T, D = q.shape\n", narrow + "    B, H, T, D = q.shape\n")

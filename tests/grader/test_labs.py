@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from grader import fit
 from grader.labs import (
     LABS,
     asked,
-    fit,
     gqa_intensity,
     prefill_decode,
     quadratic,

@@ -1,6 +1,6 @@
 """The Triton references under Triton's interpreter: values against float64, and what is counted.
 
-They run in a process of their own, `cases_triton.py`: Triton decides where it is imported whether
+They run in a process of their own, `triton_script.py`: Triton decides where it is imported whether
 it interprets, and other tests must not be told so.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cases_triton import ATTENTION, DECODE, REFUSED, SOFTMAX, names
+from triton_script import ATTENTION, DECODE, REFUSED, SOFTMAX, names
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -34,7 +34,7 @@ def printed() -> dict[str, Any]:
         "TRITON_INTERPRET": "1",
     }
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("cases_triton.py"))],
+        [sys.executable, str(Path(__file__).with_name("triton_script.py"))],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

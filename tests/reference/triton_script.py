@@ -1,6 +1,6 @@
 """Cases for the Triton references, and, run as a program, their results under the interpreter.
 
-    TRITON_INTERPRET=1 python tests/reference/cases_triton.py
+    TRITON_INTERPRET=1 python tests/reference/triton_script.py
 
 prints one JSON object: for each case the largest error against float64 and what was allowed, the
 kernels launched and the matrix products made; and what was said of arguments that are refused.

@@ -15,6 +15,7 @@ from grader.isolation.calls import Usage
 SCHEDULED = 2  # CPUCLOCK_SCHED: nanoseconds of all threads, the ended ones too
 RESET = "/proc/{}/clear_refs"  # "5" resets the mark of the peak, where we may
 THREADS_AT = 17  # in /proc/PID/stat, behind the name of the program
+RESTING, GLANCE = 0.01, 5e-5  # seconds for a process to rest after its answer, and between looks
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -70,8 +71,7 @@ class Meter:
             return None
         try:
             resident, marked = self._memory()
-            # Last: of a process that is still on another processor, as it is for a moment after
-            # its answer, Linux may tell what it had used before.
+            self._let_rest()
             self.ended = self._cpu()
         except OSError:
             return None
@@ -79,6 +79,18 @@ class Meter:
             self.peak = max(self.peak, marked)
         between = self.cpu - self.last if self.last is not None else 0.0
         return Usage(self.ended - self.cpu, max(self.peak, resident) - self.resident, between)
+
+    def _let_rest(self) -> None:
+        """Wait, not for long, until it waits for us: of a process that is on another processor, as
+        it is for a moment after its answer, Linux tells what it had used at the last tick, which is
+        milliseconds ago."""
+        deadline = time.monotonic() + RESTING
+        while time.monotonic() < deadline:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:
+                state = file.read().rpartition(b")")[2].split()[0]
+            if state != b"R":
+                return
+            time.sleep(GLANCE)
 
     def _cpu(self) -> float:
         return time.clock_gettime((~self.pid << 3) | SCHEDULED)

@@ -1,10 +1,11 @@
 """How fast a kernel is on the CPU: a ratio of processor times, read from outside its process.
 
 The submission, naive attention (twice: the control) and torch's fused attention run in processes of
-their own, on one thread each, and are called in turn with fresh values; every output is checked. A
-rung of the ladder counts as reached only where all that is credible of the ratio lies beyond it, so
-that a busy machine makes a tier undecided, not another one. No clock of the submission's plays a
-part, its threads are charged to it, and one that computes while others are measured is found out.
+their own, on one thread each, and are called in turn with fresh values; every output is checked.
+What a function costs that does nothing with the same arguments is taken off each. A rung of the
+ladder counts as reached only where all that is credible of the ratio lies beyond it, so that a busy
+machine makes a tier undecided, not another one. No clock of the submission's plays a part, its
+threads are charged to it, and one that computes while others are measured is found out.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ own harness does there: one that spins while the others are measured takes all o
 
 SHORTEST = 1e-4  # seconds: below, the clock's own grain shows
 
-NAIVE, CONTROLLED, FUSED, YOURS = "naive", "control", "fused", "yours"
+NAIVE, CONTROLLED, FUSED, YOURS, NOTHING = "naive", "control", "fused", "yours", "nothing"
+NO_WORK = "reference.kernels.naive.nothing"
 
 
 @dataclass
@@ -92,12 +94,13 @@ class Racer:
             CONTROLLED: others(self.asked["naive"]),
             FUSED: others(self.asked["fused"]),
             YOURS: worker_factory,
+            NOTHING: others(NO_WORK),
         }
         self.fused = resolve(self.asked["fused"])
 
     def run(self) -> Race:
         """Rounds until a tier is certain, or there were enough of them."""
-        race = Race(cpu={name: [] for name in self.factories})
+        race = Race(cpu={name: [] for name in self.factories if name != NOTHING})
         began = time.monotonic()
         with ExitStack() as stack:
             workers = {name: stack.enter_context(make()) for name, make in self.factories.items()}
@@ -138,8 +141,9 @@ class Racer:
                     race.wrong = answer
                     return False
         if n:
+            handing = cpu.pop(NOTHING)  # what it costs to hand the arguments over
             for name, seconds in cpu.items():
-                race.cpu[name].append(seconds)
+                race.cpu[name].append(max(seconds - handing, SHORTEST))
             race.wall.append(wall)
             for name, seconds in between.items():
                 race.between[name] = race.between.get(name, 0.0) + seconds

@@ -17,6 +17,7 @@ from grader.session import Grader
 from questions.loader import DEFAULT_ROOT, load_file
 
 CHEATS = sorted((Path(__file__).resolve().parent / "kernels").glob("*.py"))
+ON_BOTH = ("busy_between", "by_address", "late", "work_in_a_thread")
 BURNT = 0.1  # seconds a call
 
 
@@ -42,6 +43,8 @@ def grader(request: pytest.FixtureRequest) -> Iterator[Grader]:
 
 @pytest.mark.parametrize("cheat", CHEATS, ids=[path.stem for path in CHEATS])
 def test_a_kernel_that_cheats_gains_nothing(grader: Grader, cheat: Path) -> None:
+    if grader.policy.tier == 2 and cheat.stem not in ON_BOTH:
+        pytest.skip("the measuring is the same as on tier 3")
     wanted = cheat.read_text(encoding="utf-8")[2:].partition(":")[0]
     report = grader.grade(small(), cheat.read_bytes(), 7, cheat.name)
     told = report.verdict, report.summary, report.speed

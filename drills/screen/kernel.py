@@ -11,7 +11,7 @@ from drills.screen.evidence import labelled
 from drills.screen.safe import safe
 
 if TYPE_CHECKING:
-    from grader.report import Report, Speed
+    from grader.report import Growth, Report, Speed
 
 _MEASURED = {"tensor": "the largest tensor", "memory": "the process"}
 
@@ -20,10 +20,7 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
     """Nothing for other questions, and for a kernel that failed before anything was measured."""
     rows: list[tuple[str, str]] = []
     if report.growth:
-        grown = ", ".join(
-            f"{_MEASURED[one.what]} as length^{one.slope:.2f} ± {one.error:.2f}"
-            for one in report.growth
-        )
+        grown = ", ".join(_grown(one) for one in report.growth)
         rows.append(("Memory", f"grows: {grown} (at most {report.growth[0].at_most:g})"))
     if report.operations:
         few, many = report.operations
@@ -44,6 +41,12 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
         if "Not run" in line.plain[:9]:
             line.stylize(look.DIM)
     return lines
+
+
+def _grown(one: Growth) -> str:
+    if len(set(one.values)) == 1:  # of the memory, what is too little to be read is one floor
+        return f"{_MEASURED[one.what]} not at all that can be read"
+    return f"{_MEASURED[one.what]} as length^{one.slope:.2f} ± {one.error:.2f}"
 
 
 def _speed(speed: Speed) -> list[str]:

@@ -25,7 +25,7 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
     if report.operations:
         few, many = report.operations
         rows.append(
-            ("Work", f"{few:,} operations dispatched at the least length, {many:,} at most")
+            ("Work", f"{few:,} operations dispatched at the least length, {many:,} at the greatest")
         )
     if report.speed is not None:
         rows += [("Speed", words) for words in _speed(report.speed)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from grader.feedback.words import say
@@ -77,7 +78,12 @@ class Stages:
             skipped = say("skipped", reason="before")
             return [Check("growth", "skipped", skipped, "memory against the length"), *found]
         self.growth, self.operations = self.kernel.growth()
-        found.insert(0, growth_check(self.question, self.growth))
+        grown = growth_check(self.question, self.growth)
+        ended = self.kernel.ended
+        if ended is not None and not ended.returned:
+            told = Checks(self.question, (), Trial(ended.outcome)).stop(ended)
+            grown = replace(grown, verdict=of_outcome(ended.outcome), message=told)
+        found.insert(0, grown)
         if self.racer is not None and found[0].verdict == "passed":
             self._race = self.racer.run()
             found.insert(1, self._timed_values())

@@ -104,6 +104,7 @@ class Kernel:
         self.oracle = oracle
         self.seed = seed
         self.worker_factory = worker_factory
+        self.ended: Answer | None = None  # the call on which the measuring of growth ended
 
     def support(self, worker: Worker, trial: Trial) -> None:
         """Call every shape of the matrix in every dtype: further cases of the same trial."""
@@ -125,18 +126,22 @@ class Kernel:
         """How the largest tensor and the process's memory grow with the length, as powers; and the
         operations dispatched at the shortest and at the longest length.
 
-        Empty where a call did not return: the costs, which made such calls before, tell why.
+        Empty where a call did not return: `ended` then is that call.
         """
         slope = self.question["slope"]
         lengths, tensors, memory, operations = slope["lengths"], [], [], []
         with self.worker_factory() as worker:
-            if worker.load().status != "returned":
+            loaded = worker.load()
+            if loaded.status != "returned":
+                self.ended = Answer(self._sized(lengths[0], "read"), loaded, None, ())
                 return (), (0, 0)
             timed = Timed(worker, self.question["seconds"])
             for n in (lengths[0], *lengths):  # what a first call brings along is not its work
                 read = timed.call(replace(request(self._sized(n, "read")), measure="memory"))
                 counted = timed.call(replace(request(self._sized(n, "counted")), count=True))
-                if counted.counts is None or read.status != "returned":
+                bad = next((o for o in (read, counted) if o.status != "returned"), None)
+                if bad is not None or counted.counts is None:
+                    self.ended = Answer(self._sized(n, "read"), bad or counted, None, ())
                     return (), (0, 0)
                 made = counted.counts.tensor
                 tensors.append(made.elements if made else 1)

@@ -100,7 +100,9 @@ def _counts(found: counting.Counts) -> Counts:
         for one in (found.tensor, found.computed)
     )
     hidden = found.unseen, found.by_hand
-    return Counts(found.work, found.flops, None, tensor, computed, found.held, *hidden)
+    return Counts(
+        found.work, found.flops, None, tensor, computed, found.operations, found.held, *hidden
+    )
 
 
 def _header(value: Any) -> Header:

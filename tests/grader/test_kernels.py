@@ -233,6 +233,16 @@ def test_inputs_that_are_not_contiguous_are_reported_and_held_against_nobody(
     assert any("not contiguous" in note for note in report.notes)
 
 
+def test_a_call_that_fails_at_a_longer_length_is_told_and_is_no_fault_of_ours(
+    grader: Grader,
+) -> None:
+    fails = "    if q.shape[2:] == (64, 16):\n        raise ValueError('long')\n"
+    source = TILED.replace("    B, H, T, D = q.shape\n", fails + "    B, H, T, D = q.shape\n")
+    report = grader.grade(small(), source.encode(), 5)
+    assert report.verdict == "runtime_error", report.summary
+    assert by_id(report)["growth"] == "runtime_error"
+
+
 def test_one_case_alone_is_judged_without_the_stages_of_a_kernel(grader: Grader) -> None:
     first = small()["cases"][0]["id"]
     report = grader.grade(small(), TILED.encode(), 5, only_case=first)

@@ -22,24 +22,21 @@ _PLAIN_SIGNS = str.maketrans(
     | {"│": "|", "┤": "+", "└": "+", "─": "-", "┬": "+", "√": "V", "Σ": "S", "µ": "u"}
 )
 
-VERBS: dict[str, tuple[str, str]] = {
-    "next": ("next", "serve what is due, else what is new"),
-    "show": ("show", "one problem"),
-    "list": ("list", "the bank, with status and due dates"),
-    "start": ("start", "write the starter file of a code problem"),
-    "grade": ("grade", "grade a file; without arguments, the last problem"),
-    "answer": ("answer", "grade an answer that is not code"),
-    "hint": ("hint", "the next hint"),
-    "solution": ("solution", "the commented solution; counts as giving up"),
-    "skip": ("skip", "put a problem off until tomorrow"),
-    "reset": ("reset", "a fresh start for a problem; past attempts stay"),
-    "stats": ("stats", "progress"),
-    "lab": ("lab", "measure on this machine: plots, and questions on them"),
-    "bank": ("bank", "banks of problems: check, trust, schema, new"),
-    "doctor": ("doctor", "versions, isolation, database, bank"),
-    "export": ("export", "all progress as JSON"),
-    "import": ("import_", "progress from an export, merged in"),
-}
+# Each line of the help: verbs, and what they do. A verb's module is its name in drills/commands/.
+HELP: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("next",), "serve what is due, else what is new"),
+    (("show", "list"), "one problem; the bank, with status and due dates"),
+    (("start",), "write the starter file of a code problem"),
+    (("grade", "answer"), "grade a file; grade an answer that is not code"),
+    (("hint", "solution"), "the next hint; the commented solution, which is giving up"),
+    (("skip", "reset"), "put a problem off until tomorrow; a fresh start for it"),
+    (("stats",), "progress"),
+    (("lab",), "measure on this machine: plots, and questions on them"),
+    (("bank",), "banks of problems: check, trust, schema, new"),
+    (("doctor",), "versions, isolation, database, bank"),
+    (("export", "import"), "all progress as JSON; progress from an export, merged in"),
+)
+VERBS = tuple(verb for verbs, _ in HELP for verb in verbs)
 
 
 class LazyGroup(click.Group):
@@ -51,7 +48,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"drills.commands.{VERBS[cmd_name][0]}")
+        name = "import_" if cmd_name == "import" else cmd_name  # a keyword is no module's name
+        module = importlib.import_module(f"drills.commands.{name}")
         command: click.Command = module.command
         return command
 
@@ -66,8 +64,8 @@ class LazyGroup(click.Group):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write("Usage: drill [--bank DIR] COMMAND [OPTIONS] [ARGUMENTS]\n\n")
         formatter.write("Practice for interviews on attention and LLM inference.\n\n")
-        for verb, (_, about) in VERBS.items():
-            formatter.write(f"  {verb:<10}{about}\n")
+        for verbs, about in HELP:
+            formatter.write(f"  {', '.join(verbs):<18}{about}\n")
         formatter.write("\n--bank DIR, or DRILL_BANK: another bank; drill bank trust DIR first.\n")
         formatter.write("DRILL_HOME moves all state. drill COMMAND --help says more. ")
         formatter.write("Begin:  drill next\n")
@@ -77,7 +75,7 @@ def _no_such_command(word: str) -> str:
     from drills.app import near_misses
     from drills.screen.safe import one_line
 
-    near = near_misses(word, list(VERBS))
+    near = near_misses(word, VERBS)
     shown = one_line(word, 40)
     if near:
         return f'There is no command "{shown}". Did you mean {near[0]}?'

@@ -61,9 +61,15 @@ class Store:
     # writing ------------------------------------------------------------------------------
 
     def record_attempt(
-        self, report: dict[str, Any], source: str, attempt: Attempt, review: Review | None
+        self,
+        report: dict[str, Any],
+        source: str,
+        attempt: Attempt,
+        review: Review | None,
+        event: Event | None = None,
     ) -> None:
-        """An attempt, and the review that it brings about: both, or neither."""
+        """An attempt, the review that it brings about, and the event that tells of it: all, or
+        nothing."""
         row = (
             attempt.uuid,
             attempt.question,
@@ -83,22 +89,16 @@ class Store:
             _insert(connection, "attempts", row)
             if review is not None:
                 self._insert_review(connection, review, attempt.uuid)
+            if event is not None:
+                _insert(connection, "events", _event_row(event))
 
         self._write(write)
 
     def record_event(self, event: Event, review: Review | None = None) -> None:
         """An event, and the review that it brings about (a solution seen, a problem given up)."""
-        row = (
-            event.uuid,
-            event.question,
-            event.name,
-            clock.to_text(event.at),
-            event.seed,
-            json.dumps(event.detail, sort_keys=True),
-        )
 
         def write(connection: sqlite3.Connection) -> None:
-            _insert(connection, "events", row)
+            _insert(connection, "events", _event_row(event))
             if review is not None:
                 self._insert_review(connection, review, None)
             if event.name == "reset":
@@ -157,6 +157,10 @@ class Store:
             Event(r[0], r[1], r[2], clock.from_text(r[3]), r[4], json.loads(r[5]))
             for r in self._select(sql, question)
         ]
+
+    def events_named(self, name: str) -> list[Event]:
+        """In order of time, of all questions."""
+        return [event for event in self.events() if event.name == name]
 
     def cards(self) -> dict[str, Card]:
         """By question. Rebuilt first where the cache does not fit the reviews."""
@@ -362,6 +366,12 @@ def _insert(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) ->
         f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT (uuid) DO NOTHING", row
     )
     return cursor.rowcount
+
+
+def _event_row(event: Event) -> tuple[Any, ...]:
+    detail = json.dumps(event.detail, sort_keys=True)
+    at = clock.to_text(event.at)
+    return (event.uuid, event.question, event.name, at, event.seed, detail)
 
 
 def _unusable(path: Path, error: sqlite3.Error) -> DrillError:

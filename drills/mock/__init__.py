@@ -1,0 +1,1 @@
+"""Mock interviews: the plan, the clock, what was said, and the debrief."""

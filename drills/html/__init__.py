@@ -1,0 +1,7 @@
+"""Pages that are whole in themselves: one HTML file, without script or anything from elsewhere."""
+
+from __future__ import annotations
+
+from drills.html.pages import page, write
+
+__all__ = ["page", "write"]

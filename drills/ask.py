@@ -12,11 +12,12 @@ WORDS = ("hint", "solution", "skip", "quit")
 
 
 class Said(Exception):
-    """The learner typed a command in place of an answer."""
+    """The learner typed a command in place of an answer; `rest` is what stood after it."""
 
-    def __init__(self, word: str) -> None:
+    def __init__(self, word: str, rest: str = "") -> None:
         super().__init__(word)
         self.word = word
+        self.rest = rest
 
 
 class Typist:

@@ -54,7 +54,7 @@ def code_loop(app: App, served: Served, starter: workspace.Starter) -> None:
                 print()
                 word = "quit"
             if word == "edit":
-                _edit(editor(), starter.path)
+                edit(editor(), starter.path)
             elif word == "grade":
                 if _passes(app, grader, served, starter.path):
                     return
@@ -97,7 +97,8 @@ def _passes(app: App, grader: Grader, served: Served, path: Path) -> bool:
     return passed
 
 
-def _edit(command: str, path: Path) -> None:
+def edit(command: str, path: Path) -> None:
+    """Open `path` in the editor and wait for its end; a sentence where that fails."""
     import shlex
     import signal
     import subprocess

@@ -20,8 +20,8 @@ class Answering:
     """One person at work on one answer. `given` holds, by id, the parts that need no asking:
     typed in this try, or right in the last one."""
 
-    def __init__(self) -> None:
-        self.typist = Typist()
+    def __init__(self, typist: Typist | None = None) -> None:
+        self.typist = typist or Typist()
         self.given: dict[str, str] = {}
 
     def read(self, served: Served) -> str:
@@ -133,17 +133,24 @@ def read_answer(app: App, served: Served) -> str | None:
 
 def review(served: Served, report: Report, typist: Typist | None = None) -> Report:
     """Ask the learner about each point that no rule decides, and mark it so."""
+    from grader import answers
+
+    said = judge_points(report, typist or Typist())
+    return report if said is None else answers.apply_review(report, said, served.question)
+
+
+def judge_points(report: Report, typist: Typist) -> dict[str, bool] | None:
+    """Whether the answer made each point that no rule decides, by the learner's word; None where
+    there is no such point, or the learner left."""
     open_parts = [part for part in report.parts if part.verdict == "needs_review"]
     if report.verdict != "needs_review" or not open_parts:
-        return report
+        return None
     from rich.text import Text
 
     from drills.screen.console import out
     from drills.screen.markdown import wrap
     from drills.screen.safe import safe
-    from grader import answers
 
-    typist = typist or Typist()
     count = len(open_parts)
     print(f"\n {count} point{'s' if count > 1 else ''} for you to judge. Did your answer say:\n")
     said: dict[str, bool] = {}
@@ -154,8 +161,8 @@ def review(served: Served, report: Report, typist: Typist | None = None) -> Repo
             said[part.id] = typist.yes("   [y/n] ")
         except EOFError:
             print()
-            return report
-    return answers.apply_review(report, said, served.question)
+            return None
+    return said
 
 
 def answer_loop(app: App, served: Served) -> None:

@@ -43,6 +43,13 @@ def draw_seed() -> int:
     return int.from_bytes(os.urandom(4), "big") % _LARGEST_SEED + 1
 
 
+def draw_seed_from(text: str) -> int:
+    """The seed that belongs to `text`: the same each time."""
+    from random import Random
+
+    return Random(text).randint(1, _LARGEST_SEED)
+
+
 def serve(question: Question, seed: int) -> Served:
     """Draw the parameters. Code questions draw their cases only when they are graded."""
     if question["kind"] in CODE_KINDS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +15,7 @@ from drills.schedule import Rated
 
 if TYPE_CHECKING:
     from drills.serving import Served
+    from drills.store import Attempt, Event
     from grader.report import Device, Report
     from grader.session import Grader
 
@@ -52,10 +53,19 @@ class Outcome:
         return GRADER_ERROR if self.report.verdict == "grader_error" else NOT_PASSED
 
 
-def record(app: App, question: Question, report: Report, source: str) -> Outcome:
+def record(
+    app: App,
+    question: Question,
+    report: Report,
+    source: str,
+    seconds: float | None = None,
+    tell: Callable[[Attempt], Event] | None = None,
+) -> Outcome:
     """Commit the attempt, and with a sitting's first pass its review.
 
-    A fault of the grader is not recorded: it is not the learner's.
+    `seconds` is the time taken, where another clock than the sitting's counts it; `tell` makes an
+    event of the attempt, committed with it. A fault of the grader is not recorded: it is not the
+    learner's.
     """
     if report.verdict == "grader_error":
         return Outcome(report)
@@ -64,7 +74,8 @@ def record(app: App, question: Question, report: Report, source: str) -> Outcome
     question_id = question["id"]
     at = clock.now()
     sitting = app.sitting(question_id)
-    seconds = (at - sitting.began).total_seconds() if sitting.began else None
+    if seconds is None and sitting.began:
+        seconds = (at - sitting.began).total_seconds()
     if seconds is not None and seconds < 0:  # the clock was set back meanwhile
         seconds = None
     rated = None
@@ -76,20 +87,22 @@ def record(app: App, question: Question, report: Report, source: str) -> Outcome
         )
     elif question["kind"] in TELLS_ALL and report.verdict in ("wrong_answer", "partial"):
         rated = schedule.rate_told(question["kind"], report.score)
+    attempt = Attempt(
+        uuid=new_uuid(),
+        question=question_id,
+        verdict=report.verdict,
+        score=report.score,
+        seed=report.seed,
+        at=at,
+        seconds=seconds,
+        hints_seen=sitting.hints,
+    )
     app.store.record_attempt(
         report.to_json(),
         source,
-        Attempt(
-            uuid=new_uuid(),
-            question=question_id,
-            verdict=report.verdict,
-            score=report.score,
-            seed=report.seed,
-            at=at,
-            seconds=seconds,
-            hints_seen=sitting.hints,
-        ),
+        attempt,
         review(question_id, at, rated) if rated else None,
+        None if tell is None else tell(attempt),
     )
     hinted = sitting.hints_shown >= len(question["hints"])
     outcome = Outcome(report, rated, None, sitting.failures, hinted)

@@ -96,7 +96,7 @@ def write_starter(
             if not (force or spent):
                 return Starter(path, "kept")
             moved = _move_aside(path)
-        _create(path, starter)
+        create(path, starter)
     except OSError as error:
         raise DrillError(
             f"{path} cannot be written ({error.strerror}): "
@@ -123,8 +123,9 @@ def _move_aside(path: Path) -> Path:
         number += 1
 
 
-def _create(path: Path, text: str) -> None:
-    # Whole or not at all, and never over another file: the name appears by a link.
+def create(path: Path, text: str) -> None:
+    """Write a new file: whole or not at all, and never over another one (FileExistsError)."""
+    # The name appears by a link.
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")
     try:

@@ -144,6 +144,11 @@ class Store:
             for r in self._select(sql, question)
         ]
 
+    def attempt(self, uuid: str) -> tuple[dict[str, Any], str] | None:
+        """An attempt's report and what was submitted."""
+        rows = self._read("SELECT report, source FROM attempts WHERE uuid = ?", (uuid,))
+        return (json.loads(rows[0][0]), rows[0][1]) if rows else None
+
     def reviews(self, question: str | None = None) -> list[Review]:
         sql = "SELECT uuid, question, at, rating, reason FROM reviews"
         return [

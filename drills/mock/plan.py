@@ -1,0 +1,164 @@
+"""What the interviewer asks next: decided from the answers so far, the clock and the seed alone.
+
+Within a round a follow-up probes what was missed, or goes on from what was passed; the level of
+the next round's question rises after a pass and falls after a miss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from drills.mock import roles
+from drills.mock.roles import Role, Round
+from drills.mock.state import MISSED, PASSED, Item, State
+
+Bank = Mapping[str, Mapping[str, Any]]
+
+FIRST_LEVEL, LEVELS = 2, (1, 4)
+_FOLLOW_UPS = 2  # to one question; code goes on in the same file as long as there is time
+_OVER = 0.1  # of the whole time: how late a round may end for the sake of a follow-up
+_TIGHT = 0.7  # of its par: with less time left a question is not begun
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to ask next, in which round, at what par (seconds). `after` is the number of the item
+    that it follows up, `says` how to lead over, and `same_file` that its code goes on there."""
+
+    question: str
+    round: str
+    par: float
+    after: int | None = None
+    says: str = ""
+    same_file: bool = False
+
+
+def target_level(items: tuple[Item, ...]) -> int:
+    """The level at which to ask: up after a pass at the first try without hints, down after a
+    miss."""
+    level = FIRST_LEVEL
+    for item in items:
+        if item.outcome == PASSED and not item.hints and len(item.tries) == 1:
+            level += 1
+        elif item.outcome == MISSED and not _nearly(item):
+            level -= 1
+        level = min(max(level, LEVELS[0]), LEVELS[1])
+    return level
+
+
+def _nearly(item: Item) -> bool:
+    best = item.best
+    return best is not None and best.score >= 0.5
+
+
+def next_step(state: State, bank: Bank, used: float) -> Step | None:
+    """What to ask once `used` seconds are gone; None where the interview is over."""
+    role = roles.ROLES[state.role]
+    total = state.minutes * 60.0
+    ends = roles.agenda(state.minutes)
+    names = [part.name for part, _ in ends]
+    place = names.index(state.items[-1].round) if state.items else 0
+    if state.items:
+        found = _follow_up(state, bank, used, ends[place][1], total)
+        if found is not None:
+            return found
+    for here in range(place, len(ends)):
+        part, end = ends[here]
+        begun = any(item.round == part.name for item in state.items)
+        if begun and part in (roles.WARM_UP, roles.CODE):
+            continue  # one question, and what follows it up
+        found = _root(state, bank, role, part, end - used, total - used, begun)
+        if found is not None:
+            return found
+    return None
+
+
+def _follow_up(state: State, bank: Bank, used: float, end: float, total: float) -> Step | None:
+    last = state.items[-1]
+    if last.outcome not in (PASSED, MISSED):
+        return None
+    asked = {item.question for item in state.items}
+    chain = _chain(state, last)
+    for edge in bank[last.question].get("follow_ups") or ():
+        question = bank.get(edge["ask"])
+        if question is None or edge["ask"] in asked or not _fits(edge, last):
+            continue
+        code = roles.is_code(question["kind"])
+        goes_on = bool(edge.get("same_file"))
+        if code and not goes_on:
+            continue  # another round's business
+        if not goes_on and chain >= _FOLLOW_UPS:
+            continue
+        par = 60.0 * (edge.get("minutes") or question["minutes"])
+        if used + par * _TIGHT > min(total, end + _OVER * total):
+            continue
+        return Step(edge["ask"], last.round, par, last.number, edge["says"], goes_on)
+    return None
+
+
+def _fits(edge: Mapping[str, Any], item: Item) -> bool:
+    if edge["on"] != item.outcome:
+        return False
+    of = edge.get("of") or ()
+    return not of or not item.troubles.isdisjoint(of)
+
+
+def _chain(state: State, item: Item) -> int:
+    """How many follow-ups led to `item`, those not counted that go on in one file."""
+    length = 0
+    while item.after is not None:
+        before = state.item(item.after)
+        length += not (item.file and item.file == before.file)
+        item = before
+    return length
+
+
+def _root(
+    state: State,
+    bank: Bank,
+    role: Role,
+    part: Round,
+    share_left: float,
+    left: float,
+    begun: bool,
+) -> Step | None:
+    """The first question of a round, or one more of it where there is time."""
+    asked = {item.question for item in state.items}
+    fitting = [
+        identifier
+        for identifier, question in bank.items()
+        if identifier not in asked
+        and question["kind"] in part.kinds
+        and question["topic"] in role.topics
+        and 60.0 * question["minutes"] * _TIGHT <= (share_left if begun else left)
+    ]
+    if not fitting:
+        return None
+    if part is roles.CODE:
+        starts = [identifier for identifier in role.starts if identifier in fitting]
+        roomy = [i for i in starts if 60.0 * bank[i]["minutes"] <= share_left]
+        chosen = (roomy or starts[-1:] or [min(fitting, key=lambda i: _shortest(bank, i))])[0]
+        return Step(chosen, part.name, 60.0 * bank[chosen]["minutes"])
+    within = [i for i in fitting if 60.0 * bank[i]["minutes"] * _TIGHT <= share_left]
+    if not within:
+        within = [min(fitting, key=lambda i: _shortest(bank, i))]
+    level = target_level(state.items)
+    chance = Random(f"{state.seed}/{len(state.items)}/{part.name}")
+    luck = {identifier: chance.random() for identifier in sorted(within)}
+    topics_seen = {bank[item.question]["topic"] for item in state.items if item.question in bank}
+
+    def rank(identifier: str) -> tuple[float, float]:
+        question = bank[identifier]
+        liking = role.topics.index(question["topic"]) / len(role.topics)
+        seen = 0.5 if question["topic"] in topics_seen else 0.0
+        return (abs(question["level"] - level), liking + seen + luck[identifier])
+
+    chosen = min(within, key=rank)
+    return Step(chosen, part.name, 60.0 * bank[chosen]["minutes"])
+
+
+def _shortest(bank: Bank, identifier: str) -> tuple[int, str]:
+    return (bank[identifier]["minutes"], identifier)

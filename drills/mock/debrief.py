@@ -9,7 +9,7 @@ from typing import Any
 
 from drills import clock, serving
 from drills.app import App
-from drills.mock import roles, state
+from drills.mock import roles, state, timer
 from drills.mock.history import DEBRIEFED
 from drills.mock.record import Record
 from drills.mock.scores import Conclusion, Judged, Score, conclude, scores
@@ -176,7 +176,7 @@ def _right(answer: Answer) -> float:
         return 0.0
     gone, bugs = _bugs(answer.report)
     if bugs and answer.report.verdict != "passed":
-        return gone / bugs
+        return min(gone, bugs - 0.5) / bugs  # a new one came where all are gone
     return answer.report.score
 
 
@@ -187,14 +187,13 @@ def _told(item: Item, kind: str, report: Report | None) -> str:
         how = "not answered in time" if item.outcome == state.OUT_OF_TIME else "skipped"
         return f"{item.question}: {how}"
     hints = "" if not item.hints else f", with {item.hints} hint{'s' if item.hints > 1 else ''}"
-    minutes = f" in {round(item.seconds / 60, 1):g} min"
     if best.verdict == "passed":
         tries = len(item.tries)
         how = "right at the first try" if tries == 1 else f"right at try {tries}"
-        return f"{item.question}: {how}{hints}{minutes}"
+        return f"{item.question}: {how}{hints}, in {timer.shown(item.seconds)}"
     gone, bugs = _bugs(report)
     if bugs:
-        how = f"{gone} of {bugs} bugs gone"
+        how = f"{gone} of {bugs} bugs gone" + (", but a new one came" if gone == bugs else "")
     elif best.verdict in ("partial", "needs_review") or (kind == "explain" and best.score):
         how = f"{best.score:.0%} of it"
     else:

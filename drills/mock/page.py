@@ -125,7 +125,7 @@ def _timeline(found: Debrief) -> Markup:
         axes.set_ylim(len(answers) + 0.6, 0.4)
         last = max((a.at + a.par) / 60 for a in answers)
         axes.set_xlim(0, max(found.minutes, last, found.seconds / 60) * 1.02)
-        axes.set_xlabel("minutes on the clock (a bar: the answer; the mark: its par)")
+        axes.set_xlabel("minutes on the clock")
         axes.grid(axis="x")
         axes.tick_params(axis="y", length=0)
         figure.legend(loc="outside upper left", ncols=2, fontsize=8)

@@ -19,6 +19,7 @@ Bank = Mapping[str, Mapping[str, Any]]
 
 FIRST_LEVEL, LEVELS = 2, (1, 4)
 _FOLLOW_UPS = 2  # to one question; code goes on in the same file as long as there is time
+_ROOTS = 4  # a round has no more questions than this, those aside that follow one up
 _OVER = 0.1  # of the whole time: how late a round may end for the sake of a follow-up
 _TIGHT = 0.7  # of its par: with less time left a question is not begun
 
@@ -67,10 +68,10 @@ def next_step(state: State, bank: Bank, used: float) -> Step | None:
             return found
     for here in range(place, len(ends)):
         part, end = ends[here]
-        begun = any(item.round == part.name for item in state.items)
-        if begun and part in (roles.WARM_UP, roles.CODE):
-            continue  # one question, and what follows it up
-        found = _root(state, bank, role, part, end - used, total - used, begun)
+        roots = sum(item.round == part.name and item.after is None for item in state.items)
+        if roots >= (1 if part in (roles.WARM_UP, roles.CODE) else _ROOTS):
+            continue
+        found = _root(state, bank, role, part, end - used, total - used, roots > 0)
         if found is not None:
             return found
     return None

@@ -85,6 +85,7 @@ def scores(judged: Sequence[Judged]) -> list[Score]:
             found.append(_pace(counted))
             continue
         here = [one for one in counted if one.competency == name]
+        here.sort(key=value)  # what fell short first
         evidence = tuple(one.told for one in here)
         found.append(Score(name, _mean(here) if here else None, evidence))
     return found

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from drills.mock.debrief import Advice, Debrief
     from drills.mock.state import State
 
+_EVIDENCE = 3  # the page has all of it
 _NAME, _LEAD = 20, 40  # columns: of a competency's name, and up to its evidence
 
 
@@ -52,7 +53,10 @@ def _score(score: Score, width: int) -> list[Text]:
     style = look.GOOD if score.score >= 4 else look.UNSURE if score.score >= 3 else look.BAD
     lead = Text.assemble(name, (bar(score.score, MOST), style), f"  {score.score}/{MOST}")
     gap = " " * (_LEAD - lead.cell_len)
-    rows = wrap(Text("; ".join(safe(e) for e in score.evidence)), width, " " * _LEAD)
+    told = list(score.evidence[:_EVIDENCE])
+    if len(score.evidence) > _EVIDENCE:
+        told.append(f"and {len(score.evidence) - _EVIDENCE} more")
+    rows = wrap(Text("; ".join(safe(e) for e in told)), width, " " * _LEAD)
     rows[0] = lead + Text(gap) + rows[0][_LEAD:]
     return rows
 

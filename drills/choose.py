@@ -105,9 +105,11 @@ def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choic
         first = min(due, key=lambda i: found[i].due or now)
         return Choice(questions[first], "due", _due_note(app, first, found[first], now))
     new = [i for i in fitting if found[i].status == "new"]
-    for question_id in new:
-        if not _waiting_for(questions[question_id], found):
-            return Choice(questions[question_id], "new", "")
+    advised = {event.question for event in app.store.events_named("advised")}
+    ready = [i for i in new if not _waiting_for(questions[i], found)]
+    for question_id in [*(i for i in ready if i in advised), *ready]:
+        note = "advised after your mock interview" if question_id in advised else ""
+        return Choice(questions[question_id], "new", note)
     if new:
         # What comes before was put off, or lies outside the filter: better served than refused.
         missing = ", ".join(_waiting_for(questions[new[0]], found))

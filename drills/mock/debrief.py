@@ -18,7 +18,7 @@ from grader import answers
 from grader.report import Report
 
 FORMAT = 1
-_NEXT = 4
+_AGAIN, _BASICS = 3, 2  # how many of those missed, and of those they build on
 _LABS = {roles.SYSTEMS: "prefill-decode", roles.DERIVATION: "softmax-saturation"}
 _LOW = 3  # of 5: what is weaker gets a lab too
 
@@ -208,7 +208,7 @@ def _advice(app: App, told: tuple[Answer, ...], found: tuple[Score, ...]) -> lis
     now = clock.now()
     cards = app.store.cards()
     questions = app.index.questions
-    advice: dict[str, Advice] = {}
+    again: dict[str, Advice] = {}
     missed = [a for a in told if a.outcome != state.PASSED and a.question in questions]
     missed.sort(key=lambda a: (_right(a), a.number))
     for answer in missed:
@@ -217,13 +217,13 @@ def _advice(app: App, told: tuple[Answer, ...], found: tuple[Score, ...]) -> lis
         why = "skipped" if answer.report is None else "missed"
         if answer.outcome == state.OUT_OF_TIME:
             why = "not reached in time"
-        advice.setdefault(answer.question, Advice(answer.question, why, due))
+        again[answer.question] = Advice(answer.question, why, due)
+    basics: dict[str, Advice] = {}
     for answer in missed:
         for before in questions[answer.question].get("follows") or ():
-            if before in questions and before not in cards:
-                why = f"{answer.question} builds on it"
-                advice.setdefault(before, Advice(before, why, "new"))
-    chosen = list(advice.values())[:_NEXT]
+            if before in questions and before not in cards and before not in again:
+                basics.setdefault(before, Advice(before, f"{answer.question} builds on it", "new"))
+    chosen = [*list(again.values())[:_AGAIN], *list(basics.values())[:_BASICS]]
     low = [s.competency for s in found if s.score is not None and s.score <= _LOW]
     labs = [_LABS[name] for name in low if name in _LABS]
     chosen += [Advice(lab, "to see it measured", "any time", lab=True) for lab in labs[:1]]

@@ -1,0 +1,151 @@
+"""`drill mock` as a command: scripts, resuming, listing, the page, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import candidates
+import pytest
+from conftest import Drill
+
+from drills.store import Store
+from questions import index
+
+pytest.importorskip("pty")
+
+from terminal import Terminal
+
+BANK = index.load().questions
+
+
+def test_a_script_by_question_holds_the_interview_and_leaves_a_page(drill: Drill):
+    answers = {
+        i: candidates.right(q, 1)
+        for i, q in BANK.items()
+        if q["kind"] in ("explain", "derive", "choice", "trace")
+    }
+    (drill.work / "answers.json").write_text(json.dumps(answers))
+    ran = drill("mock", "--seed", "5", "--answers", "answers.json", "--json")
+    assert ran.code == 0, ran.err
+    found = ran.json
+    assert (found["format"], found["seed"], found["ended"]) == (1, 5, "every round was held")
+    outcomes = {a["question"]: a["outcome"] for a in found["answers"]}
+    assert all(outcomes[i] == ("passed" if i in answers else "skipped") for i in outcomes)
+    page = (drill.work / found["page"].rpartition("/")[2]).read_text()
+    assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
+    assert found["conclusion"]["said"] in page
+    again = drill("mock", "--debrief", found["id"][:4], "--json").json
+    assert {**again, "page": found["page"]} == found
+    listed = drill("mock", "--list", "--json").json["interviews"]
+    assert [one["id"] for one in listed] == [found["id"]]
+    assert "Again  drill mock --debrief" in drill("mock", "--debrief").out
+    assert drill("stats", "--json").code == 0
+
+
+def test_lines_on_standard_input_are_answers_and_their_end_ends_the_interview(drill: Drill):
+    ran = drill("mock", "--seed", "5", "--answers", "-", stdin="no idea\n\nskip\n")
+    assert ran.code == 0, ran.err
+    assert "it was ended early" in ran.out
+    events = [e.name for e in Store(drill.home, print).events() if e.question.startswith("mock/")]
+    assert events.count("tried") == 1
+    assert events[-1] == "debriefed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--minutes", "14"), "14 is not in the range"),
+        (("--role", "manager"), "'manager' is not one of"),
+        (("--answers", "nowhere.txt"), "nowhere.txt cannot be read"),
+        (("--answers", "list.json"), "holds no object of answers"),
+        (("--answers", "broken.json"), "is no JSON"),
+        (("--resume",), "There is no unfinished interview"),
+        (("--debrief", "zz"), 'There is no finished interview "zz"'),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(drill: Drill, arguments: tuple[str, ...], words: str):
+    (drill.work / "list.json").write_text("[1]")
+    (drill.work / "broken.json").write_text("{")
+    ran = drill("mock", *arguments)
+    assert ran.code == 2
+    assert words in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_no_page_is_written_over_a_file_of_the_learners(drill: Drill):
+    (drill.work / "mine.html").write_text("mine")
+    ran = drill("mock", "--answers", "-", "--out", "mine.html", stdin="end\n")
+    assert ran.code == 2
+    assert (drill.work / "mine.html").read_text() == "mine"
+    assert drill("mock", "--debrief").code == 0  # nothing is lost
+
+
+# at a terminal --------------------------------------------------------------------------------
+
+
+def test_the_clock_runs_over_the_line_that_is_typed_and_leaving_keeps_the_interview(drill: Drill):
+    terminal = Terminal(drill, "mock", "--seed", "5", "--minutes", "15")
+    terminal.until("15:00 left")
+    terminal.until("14:5", 10)  # it is drawn again while nothing is typed
+    terminal.type("hint")
+    terminal.until("Hint, at a price")
+    terminal.type("pause")
+    terminal.until("stopped")
+    terminal.type("")
+    terminal.type("quit")
+    terminal.until("The interview waits")
+    assert terminal.ends() == 0
+    back = Terminal(drill, "mock")
+    back.until("Go on with it?")
+    back.type("y")
+    back.until("Hints so far: 1.")
+    back.type("", end="\x03")
+    assert back.ends() == 130
+    assert "drill mock --resume" in back.seen
+    assert drill("mock", "--resume", "--answers", "-", stdin="end\n").code == 0
+
+
+def test_keys_are_shown_and_kept_while_code_is_graded(drill: Drill):
+    """The submission waits for a file that comes only once what was typed meanwhile is on the
+    screen: were typing held up by grading, this would end in a timeout."""
+    slow = drill.work / "slow.py"
+    slow.write_text(
+        "import time\n"
+        "def causal_mha(*arguments):\n"
+        "    time.sleep(4)\n"
+        "    raise ValueError('after the sleep')\n"
+    )
+    terminal = Terminal(drill, "mock", "--seed", "5")
+    for _ in range(12):
+        if "run grades it" in terminal.until(" left · "):
+            break
+        terminal.type("skip")
+    terminal.until(" > ")
+    terminal.type("run slow.py")
+    terminal.until("one moment")
+    began = time.monotonic()
+    terminal.type("typed meanwhile", end="")
+    terminal.until("typed meanwhile")
+    assert "after the sleep" not in terminal.seen
+    shown = time.monotonic() - began
+    terminal.type("", end="\r")  # not yet: it stays on the line
+    terminal.until("after the sleep")
+    assert time.monotonic() - began > shown
+    terminal.until("typed meanwhile")
+    terminal.type("", end="\x15")  # Ctrl-U
+    terminal.type("quit")
+    terminal.until("The interview waits")
+    assert terminal.ends() == 0
+
+
+def test_a_terminal_that_can_do_no_more_than_lines_shows_the_clock_before_each(drill: Drill):
+    terminal = Terminal(drill, "mock", "--seed", "5", TERM="dumb")
+    terminal.until("45:00 > ")
+    terminal.type("time")
+    terminal.until(" > ")
+    terminal.type("end")
+    terminal.until("A loop would likely say")
+    assert terminal.ends() == 0
+    assert "\x1b" not in terminal.seen

@@ -17,6 +17,7 @@ from questions.content_code import LARGEST_TENSOR, check_code, once
 from questions.content_kernel import check_kernel
 from questions.document import Document, Path_
 from questions.findings import BankError, Finding
+from questions.follow_ups import of_itself
 from questions.kinds import CODE_KINDS
 from questions.loader import (
     DEFAULT_ROOT,
@@ -57,7 +58,7 @@ def _one(path: Path) -> tuple[list[Finding], list[Entry]]:
         return error.findings, []
     root = path.absolute().parent.parent
     if not (root / MISTAKES).is_dir():
-        return [], [entry]
+        return list(of_itself(entry.question, entry.document)), [entry]
     here = path.resolve()
     findings = [f for f in read_bank(root).findings if Path(f.path).resolve() == here]
     return [Finding(str(path), f.line, f.column, f.message) for f in findings], [entry]

@@ -52,7 +52,8 @@ class Index:
 
 def _stamps(root: str) -> list[str]:
     """Name, size and time of change of each file that the index is made from."""
-    code = [os.path.join(_HERE, name) for name in ("loader.py", "document.py", "findings.py")]
+    readers = ("loader.py", "document.py", "findings.py", "follow_ups.py")
+    code = [os.path.join(_HERE, name) for name in readers]
     code += [e.path for e in os.scandir(os.path.join(_HERE, "schema")) if e.name.endswith(".py")]
     bank: list[str] = []
     folders = {e.path for e in os.scandir(root) if e.is_dir() and not e.name.startswith(".")}

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from questions.document import Document, Path_, read
 from questions.findings import BankError, Finding
+from questions.follow_ups import of_itself, of_what_it_asks
 from questions.kinds import CODE_KINDS
 from questions.messages import explain
 from questions.schema import ADAPTER, Question
@@ -165,8 +166,11 @@ def read_bank(root: Path) -> Bank:
             message = f"`{entry.question.id}` is the id of {first.document.path} too: rename one"
             bank.findings.append(entry.document.finding(("id",), message))
     known = {path.stem for path in files}
+    questions = {id_: entry.question for id_, entry in bank.entries.items()}
     for entry in bank.entries.values():
         bank.findings.extend(_unknown_follows(entry, known))
+        bank.findings.extend(of_itself(entry.question, entry.document))
+        bank.findings.extend(of_what_it_asks(entry.question, entry.document, questions, known))
     bank.findings.extend(_circles(bank.entries))
     _add_mistakes(bank, root)
     bank.findings = sorted(set(bank.findings))

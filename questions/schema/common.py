@@ -29,6 +29,23 @@ class Revision(Strict):
     reason: Line
 
 
+class FollowUp(Strict):
+    """What an interviewer asks next. Of a question's edges the first that holds is taken."""
+
+    on: Literal["missed", "passed"] = Field(description="how the question ended")
+    of: tuple[Slug, ...] = Field(
+        (),
+        description="taken only where one of these was the trouble: ids of mistakes, or of parts "
+        "(steps, key points, options) that were not right",
+    )
+    ask: Slug = Field(description="the id of the question that is asked next")
+    says: Line = Field(description="the interviewer's words that lead over to it")
+    same_file: bool = Field(False, description="the learner's own file goes on")
+    minutes: int | None = Field(
+        None, ge=1, le=90, description="par time where, as a follow-up, it takes less"
+    )
+
+
 class QuestionBase(Strict):
     """Keys common to all kinds. `prompt`, `hints` and `explanation` are Markdown."""
 
@@ -43,6 +60,7 @@ class QuestionBase(Strict):
     sources: tuple[Line, ...] = Field(min_length=1)
     companies: tuple[Line, ...] = ()
     follows: tuple[Slug, ...] = Field((), description="ids that teach what this one builds on")
+    follow_ups: tuple[FollowUp, ...] = Field((), description="what is asked after it, best first")
     revisions: tuple[Revision, ...] = ()
 
 

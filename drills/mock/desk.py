@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 _REDRAWN = 0.5  # seconds
+_QUICK = 0.5
 _FAREWELL = 2.0
 _LEAVE, _ALONE = object(), object()
 
@@ -35,6 +37,7 @@ class Desk(Interviewee):
         self.timer = timer
         self.listening = False
         self.about = ""  # the round and the par, for the line with the clock
+        self.entered = -_QUICK  # when Enter was pressed in vain
         self._prompt = ""
         self._lines: SimpleQueue[Any] = SimpleQueue()
         self._leave: object | None = None  # why the prompt is to be left
@@ -134,6 +137,13 @@ class Desk(Interviewee):
         if self._leave is not None and app.is_running and not app.future.done():
             app.exit(result=self._leave)
 
+    def _enter_if_meant(self) -> None:
+        """An Enter a moment before the interviewer listened: two quick lines are two answers. One
+        that came earlier, at a question not asked yet, is not taken for its answer."""
+        if self.listening and time.monotonic() - self.entered < _QUICK:
+            self.entered = -_QUICK
+            self._session.app.loop.call_soon(self._session.default_buffer.validate_and_handle)
+
     def message(self) -> StyleAndTextTuples:
         """The clock, and the prompt under it; drawn twice a second, which is also when warnings are
         looked for. Once the line is finished, the prompt alone."""
@@ -141,6 +151,7 @@ class Desk(Interviewee):
         if self._session.app.is_done:
             return [("", prompt)]
         self._leave_if_asked()
+        self._enter_if_meant()
         warning = self.timer.tick()
         if warning:
             print(f" {warning}")
@@ -185,6 +196,7 @@ def _keys(desk: Desk) -> KeyBindings:
     @keys.add("enter", filter=Condition(lambda: not desk.listening), eager=True)
     def _(event: KeyPressEvent) -> None:
         """Not yet: what was typed stays on the line."""
+        desk.entered = time.monotonic()
         event.app.output.bell()
 
     return keys

@@ -32,7 +32,8 @@ def hold(app: App, state: State, answers: str | None) -> bool:
     record = Record(app, state.id)
     timer = Timer(state.minutes * 60.0, record.seconds(), record.clock_file)
     person = _person(timer, answers)
-    screen.print_opening(state, resumed=bool(state.items))
+    if not state.ended:
+        screen.print_opening(state, resumed=bool(state.items))
     with Grader() as grader:
         if not person.interactive:
             return _whole(app, record, timer, person, grader)

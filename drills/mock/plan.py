@@ -6,7 +6,7 @@ the next round's question rises after a pass and falls after a miss.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -20,7 +20,7 @@ Bank = Mapping[str, Mapping[str, Any]]
 FIRST_LEVEL, LEVELS = 2, (1, 4)
 _FOLLOW_UPS = 2  # to one question; code goes on in the same file as long as there is time
 _ROOTS = 4  # a round has no more questions than this, those aside that follow one up
-_OVER = 0.1  # of the whole time: how late a round may end for the sake of a follow-up
+_OVER = 0.1  # of the whole time: how late code may end for the sake of the next step of it
 _TIGHT = 0.7  # of its par: with less time left a question is not begun
 
 
@@ -63,21 +63,38 @@ def next_step(state: State, bank: Bank, used: float) -> Step | None:
     names = [part.name for part, _ in ends]
     place = names.index(state.items[-1].round) if state.items else 0
     if state.items:
-        found = _follow_up(state, bank, used, ends[place][1], total)
+        kept = total - _needed(bank, role, ends[place + 1 :])
+        over = _OVER * total if ends[place][0] is roles.CODE else 0.0
+        found = _follow_up(state, bank, used, min(ends[place][1] + over, kept))
         if found is not None:
             return found
     for here in range(place, len(ends)):
         part, end = ends[here]
+        kept = total - _needed(bank, role, ends[here + 1 :])
         roots = sum(item.round == part.name and item.after is None for item in state.items)
         if roots >= (1 if part in (roles.WARM_UP, roles.CODE) else _ROOTS):
             continue
-        found = _root(state, bank, role, part, end - used, total - used, roots > 0)
+        found = _root(state, bank, role, part, min(end, kept) - used, total - used, roots > 0)
         if found is not None:
             return found
     return None
 
 
-def _follow_up(state: State, bank: Bank, used: float, end: float, total: float) -> Step | None:
+def _needed(bank: Bank, role: Role, rounds: Sequence[tuple[Round, float]]) -> float:
+    """The seconds that the `rounds` to come take at least."""
+    shortest = 0.0
+    for part, _ in rounds:
+        fitting = [q["minutes"] for q in bank.values() if _belongs(q, part, role)]
+        shortest += 60.0 * min(fitting, default=0)
+    return shortest
+
+
+def _belongs(question: Mapping[str, Any], part: Round, role: Role) -> bool:
+    return question["kind"] in part.kinds and question["topic"] in role.topics
+
+
+def _follow_up(state: State, bank: Bank, used: float, end: float) -> Step | None:
+    """What follows the last answer up, and can be done by `end`."""
     last = state.items[-1]
     if last.outcome not in (PASSED, MISSED):
         return None
@@ -94,7 +111,7 @@ def _follow_up(state: State, bank: Bank, used: float, end: float, total: float) 
         if not goes_on and chain >= _FOLLOW_UPS:
             continue
         par = 60.0 * (edge.get("minutes") or question["minutes"])
-        if used + par * _TIGHT > min(total, end + _OVER * total):
+        if used + par > end:
             continue
         return Step(edge["ask"], last.round, par, last.number, edge["says"], goes_on)
     return None
@@ -132,9 +149,9 @@ def _root(
         identifier
         for identifier, question in bank.items()
         if identifier not in asked
-        and question["kind"] in part.kinds
-        and question["topic"] in role.topics
-        and 60.0 * question["minutes"] * _TIGHT <= (share_left if begun else left)
+        and _belongs(question, part, role)
+        and 60.0 * question["minutes"] * (1.0 if begun else _TIGHT)
+        <= (share_left if begun else left)
     ]
     if not fitting:
         return None

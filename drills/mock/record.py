@@ -130,7 +130,8 @@ def interviews(app: App) -> list[State]:
 
 
 def unfinished(app: App) -> list[State]:
-    return [one for one in interviews(app) if not one.ended]
+    """Those to go on with, be it only to the debrief that a kill cut off."""
+    return [one for one in interviews(app) if not one.debriefed]
 
 
 def choose(wanted: str, among: list[State], what: str) -> State:

@@ -1,0 +1,69 @@
+"""Run by test_mock_kill.py: interviews that are killed at random instants and gone on with.
+
+One process imports drill once and forks each command, so that the instants fall into the interview
+and not into Python's start. Prints, for each command, what it had said when it died.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from contextlib import suppress
+from importlib import import_module
+
+from drills import cli
+from drills.mock.hold import _ANSWERS
+
+KILLS = int(sys.argv[1])
+ANSWERS = sys.argv[2]
+
+
+def command(arguments: list[str], kill_after: float | None) -> tuple[str, bool]:
+    """What `drill` said, and whether it was killed."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(write, 1)
+        os.dup2(write, 2)
+        os.close(read)
+        sys.stdout = os.fdopen(1, "w", buffering=1)
+        with suppress(SystemExit):
+            cli.main(arguments)
+        sys.stdout.flush()
+        os._exit(0)
+    os.close(write)
+    said = b""
+    if kill_after is not None:
+        time.sleep(kill_after)
+        os.kill(child, signal.SIGKILL)
+    while data := os.read(read, 65536):
+        said += data
+    os.close(read)
+    _, status = os.waitpid(child, 0)
+    return said.decode("utf-8", "replace"), os.WIFSIGNALED(status)
+
+
+def main() -> None:
+    for kind in _ANSWERS:
+        import_module(f"grader.answers.{kind}")
+    chance = random.Random(5)
+    script = ["--answers", ANSWERS]
+    began = time.monotonic()
+    command(["mock", "--seed", "1", *script], None)
+    usual = time.monotonic() - began
+    runs, kills, interview, fresh = [], 0, 1, True
+    while kills < KILLS:
+        start = ["mock", "--seed", str(interview + 1)] if fresh else ["mock", "--resume"]
+        said, killed = command([*start, *script], usual * chance.uniform(0.02, 0.5))
+        runs.append({"interview": interview, "said": said, "killed": killed})
+        kills += killed
+        fresh = "A loop would likely say" in said or "There is no unfinished" in said
+        interview += fresh
+    json.dump({"usual": usual, "runs": runs}, sys.stdout)
+
+
+main()

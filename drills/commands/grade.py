@@ -13,7 +13,7 @@ from drills.app import App, Question, unknown_id
 from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
 from drills.options import complete_ids, json_option, pass_app, seed_option
 from drills.screen import console
-from questions.kinds import CODE_KINDS, all_cases
+from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
     from grader.report import Device, Report, Verdict
@@ -51,9 +51,7 @@ def command(
     question_id = question["id"]
     if question["kind"] not in CODE_KINDS:
         raise DrillError(f"{question_id} needs no file: drill answer {question_id} TEXT")
-    cases = [case["id"] for case in all_cases(question)]
-    if case_id is not None and case_id not in cases:
-        raise DrillError(f'{question_id} has no case "{case_id}", only: {", ".join(cases)}.')
+    submit.require_case(question, case_id)
     if reproduce:
         return _reproduce(app, question, seed, case_id, name)
     named = name is not None
@@ -83,7 +81,7 @@ def command(
         outcome = submit.record(app, question, report, source.decode("utf-8", "replace"))
     else:
         outcome = submit.Outcome(report)
-        console.say(f'Only the case "{case_id}" was run, so nothing is recorded.')
+        console.say(submit.unrecorded(case_id))
     if as_json:
         console.print_json(report.to_json())
     else:

@@ -1,0 +1,221 @@
+"""Problems in a notebook: `%load_ext drills.jupyter`, `%drill next`, and `%%drill ID` over a cell.
+
+A cell is graded as `drill grade` and `drill answer` grade: shut in, in a process of its own, and
+recorded in the same database. It is not run in the notebook, unless it asks for that (`--run`),
+and so it sees nothing of the notebook: its imports belong into it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shlex
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from drills import cli, devices, serving, submit, workspace
+from drills.app import App, Question
+from drills.errors import GRADER_ERROR, INTERRUPTED, UNUSABLE, USAGE, DrillError
+from drills.options import id_argument, seed_option
+from drills.screen.console import say
+from drills.screen.notebook import Page, printed
+from grader.session import Grader
+from questions.kinds import CODE_KINDS
+
+if TYPE_CHECKING:
+    from grader.report import Device
+
+# As in a terminal; the other verbs ask, draw or run for long, which a terminal does better.
+AS_IN_A_TERMINAL = (
+    *("show", "list", "grade", "answer", "hint", "solution"),
+    *("skip", "reset", "stats", "doctor"),
+)
+_STOPPED = (USAGE, GRADER_ERROR, UNUSABLE, INTERRUPTED)
+
+
+class Stopped(Exception):
+    """Ends a cell, and a run of all cells, with one sentence in place of a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+@click.command("%%drill")
+@id_argument(required=True)
+@seed_option
+@click.option("--case", "case_id", metavar="CASE", help="Only this case; nothing is recorded.")
+@click.option("--device", type=click.Choice(devices.NAMES), help="Where to run a kernel.")
+@click.option("--no-record", is_flag=True, help="Only grade; the schedule does not hear of it.")
+@click.option("--run", is_flag=True, help="Then run the cell in the notebook too.")
+def _cell_options(**options: Any) -> dict[str, Any]:
+    """Grade the cell below as the answer to problem ID."""
+    return options
+
+
+class Notebook:
+    """The magics of one kernel, and the grader that stays warm for them until it ends."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.grader = Grader()
+
+    def line(self, line: str) -> None:
+        """%drill next | start ID | show ID | hint | solution | skip | list | stats | ...
+
+        As in a terminal, but that next and start open a cell for the answer. `%drill` alone
+        lists the verbs, and `%drill VERB --help` says more.
+        """
+        words = _words(line)
+        verb, *rest = words or ["--help"]
+        if verb == "next" and "--json" not in rest:
+            self._show(lambda page: self._next(rest))
+        elif verb == "start":
+            self._show(lambda page: self._start(rest))
+        elif verb in (*AS_IN_A_TERMINAL, "next", "--help") or verb not in cli.VERBS:
+            self._show(lambda page: cli.run(words))
+        else:
+            raise Stopped(f"drill {verb} needs a terminal: type it there.")
+
+    def cell(self, line: str, cell: str) -> None:
+        """%%drill ID [--seed N] [--case CASE] [--device D] [--no-record] [--run]
+
+        Grades the cell as the answer to problem ID. It runs in a process of its own and sees
+        nothing of the notebook; --run also runs it in the notebook, after it was graded.
+        """
+        words = _words(line)
+        self._show(lambda page: self._grade(page, words, cell))
+        if "--run" in words:
+            self.shell.run_cell(cell)
+
+    def _show(self, work: Callable[[Page], object]) -> None:
+        """Display what `work` prints. Raises Stopped where it could not be done."""
+        with printed() as page:
+            code = cli.guarded(lambda: work(page))
+        if code == INTERRUPTED:
+            raise Stopped("Interrupted.")
+        if code in _STOPPED:
+            raise Stopped(repr(page).strip("\n"))
+        from IPython.display import display
+
+        display(page)
+
+    def _next(self, words: list[str]) -> None:
+        from drills import choose
+        from drills.commands.next import command
+
+        with closing(_app()) as app:
+            params = command.make_context("%drill next", words, obj=app).params
+            choice = choose.choose(app, params["topic"], params["kind"])
+            detail: dict[str, object] = {"reason": choice.reason}
+            self._offer(app, choice.question, "served", choice.note, detail)
+
+    def _start(self, words: list[str]) -> None:
+        from drills.commands.show import command
+
+        with closing(_app()) as app:
+            params = command.make_context("%drill start", words, obj=app).params
+            self._offer(app, app.question_or_last(params["question_id"]), "started")
+
+    def _offer(
+        self,
+        app: App,
+        question: Question,
+        event: str,
+        note: str = "",
+        detail: dict[str, object] | None = None,
+    ) -> None:
+        """Show the problem, and open a cell for its answer."""
+        from drills.screen.pages import print_problem
+
+        served = serving.serve(question, serving.seed_to_show(app, question["id"]))
+        app.note(served.id, event, served.seed, detail)
+        print_problem(served, note, action=f"%%drill {served.id}")
+        starter = f"\n{question['starter']}" if question["kind"] in CODE_KINDS else ""
+        self.shell.set_next_input(f"%%drill {served.id}\n{starter}", replace=False)
+
+    def _grade(self, page: Page, words: list[str], cell: str) -> int:
+        options = _cell_options.main(words, "%%drill", standalone_mode=False)
+        if not isinstance(options, dict):  # it was --help
+            return 0
+        from drills.screen.pages import print_outcome
+
+        with closing(_app()) as app:
+            question = app.question(options["question_id"])
+            if question["kind"] in CODE_KINDS:
+                outcome = self._grade_code(app, question, options, cell)
+            else:
+                outcome = _grade_answer(app, question, options, cell)
+            page.report = outcome.report.to_json()
+            print_outcome(outcome)
+        return outcome.exit_code
+
+    def _grade_code(
+        self, app: App, question: Question, options: dict[str, Any], cell: str
+    ) -> submit.Outcome:
+        case: str | None = options["case_id"]
+        device: Device | None = options["device"]
+        submit.require_case(question, case)
+        data = cell.encode("utf-8", "surrogatepass")
+        # The first line of the cell is the magic's: now lines have the numbers that it shows.
+        source = b"\n" + workspace.checked_submission(question, data, "The cell")
+        seed = serving.draw_seed() if options["seed"] is None else options["seed"]
+        report = submit.grade_source(
+            app, self.grader, question, source, seed, "cell.py", case, device
+        )
+        if options["no_record"] or case is not None:
+            say(submit.unrecorded(case))
+            return submit.Outcome(report)
+        return submit.record(app, question, report, cell)
+
+
+def _grade_answer(
+    app: App, question: Question, options: dict[str, Any], cell: str
+) -> submit.Outcome:
+    for name, value in (
+        ("--case", options["case_id"]),
+        ("--device", options["device"]),
+        ("--run", options["run"]),
+    ):
+        if value:
+            raise DrillError(f"{question['id']} is not answered by code: leave out {name}.")
+    served = serving.serve_to_answer(app, question, options["seed"])
+    given = submit.read_answer(cell.strip("\n").encode("utf-8", "surrogatepass"), served)
+    report = submit.grade_text(app, served, given)
+    if options["no_record"]:
+        say(submit.unrecorded(None))
+        return submit.Outcome(report)
+    return submit.record(app, question, report, given)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise Stopped(f"The line cannot be read: {error}.") from None
+
+
+def _app() -> App:
+    """For one magic: a kernel lives long, and meanwhile the bank and the database may change."""
+    bank = os.environ.get("DRILL_BANK")
+    return App(Path(bank).expanduser() if bank else None)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext drills.jupyter` calls."""
+    notebook = Notebook(shell)
+    shell.register_magic_function(notebook.line, "line", "drill")
+    shell.register_magic_function(notebook.cell, "cell", "drill")
+    atexit.register(notebook.grader.close)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """What `%unload_ext drills.jupyter` calls: the grader's processes end."""
+    magics = shell.magics_manager.magics
+    del magics["line"]["drill"]
+    notebook: Notebook = magics["cell"].pop("drill").__self__
+    notebook.grader.close()
+    atexit.unregister(notebook.grader.close)

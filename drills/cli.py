@@ -94,13 +94,21 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
+def _folders(
+    _ctx: click.Context, _param: click.Parameter, typed: str
+) -> list[click.shell_completion.CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(typed, type="dir")]  # the shell finds them
+
+
 @click.group(
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True)
-@click.option("--bank", metavar="DIR", envvar="DRILL_BANK")
+@click.option("--bank", metavar="DIR", envvar="DRILL_BANK", shell_complete=_folders)
 @click.pass_context
 def cli(ctx: click.Context, bank: str | None) -> None:
     """Practice for interviews on attention and LLM inference."""

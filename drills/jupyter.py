@@ -8,10 +8,12 @@ and so it sees nothing of the notebook: its imports belong into it.
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import shlex
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +29,14 @@ from grader.session import Grader
 from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
-    from grader.report import Device
+    from grader.report import Device, Report
 
 # As in a terminal; the other verbs ask, draw or run for long, which a terminal does better.
 AS_IN_A_TERMINAL = (
-    *("show", "list", "grade", "answer", "hint", "solution"),
+    *("next", "show", "start", "list", "grade", "answer", "hint", "solution"),
     *("skip", "reset", "stats", "doctor"),
 )
+_CELL = "cell.py"  # what a report calls the file
 _STOPPED = (USAGE, GRADER_ERROR, UNUSABLE, INTERRUPTED)
 
 
@@ -64,18 +67,22 @@ class Notebook:
         self.grader = Grader()
 
     def line(self, line: str) -> None:
-        """%drill next | start ID | show ID | hint | solution | skip | list | stats | ...
-
-        As in a terminal, but that next and start open a cell for the answer. `%drill` alone
-        lists the verbs, and `%drill VERB --help` says more.
+        """%drill next [--topic T] [--kind K]   what is due, else what is new, and a cell for it
+        %drill start ID, show ID             a problem, with a cell for it or without
+        %drill hint, solution, skip [ID]     as in a terminal, and so are list, stats, reset,
+                                             grade, answer, doctor; VERB --help says more
+        %%drill ID                           over a cell: grades it; %%drill ID --help says more
         """
         words = _words(line)
-        verb, *rest = words or ["--help"]
+        if not words:
+            self._show(lambda page: print(inspect.cleandoc(Notebook.line.__doc__ or "")))
+            return
+        verb, *rest = words
         if verb == "next" and "--json" not in rest:
             self._show(lambda page: self._next(rest))
-        elif verb == "start":
-            self._show(lambda page: self._start(rest))
-        elif verb in (*AS_IN_A_TERMINAL, "next", "--help") or verb not in cli.VERBS:
+        elif verb in ("start", "show") and "--json" not in rest:
+            self._show(lambda page: self._open(verb, rest))
+        elif verb in AS_IN_A_TERMINAL or verb not in cli.VERBS:
             self._show(lambda page: cli.run(words))
         else:
             raise Stopped(f"drill {verb} needs a terminal: type it there.")
@@ -96,7 +103,7 @@ class Notebook:
         with printed() as page:
             code = cli.guarded(lambda: work(page))
         if code == INTERRUPTED:
-            raise Stopped("Interrupted.")
+            raise Stopped("Interrupted: nothing was recorded.")
         if code in _STOPPED:
             raise Stopped(repr(page).strip("\n"))
         from IPython.display import display
@@ -111,31 +118,37 @@ class Notebook:
             params = command.make_context("%drill next", words, obj=app).params
             choice = choose.choose(app, params["topic"], params["kind"])
             detail: dict[str, object] = {"reason": choice.reason}
-            self._offer(app, choice.question, "served", choice.note, detail)
+            self._serve(app, choice.question, "served", note=choice.note, detail=detail)
 
-    def _start(self, words: list[str]) -> None:
+    def _open(self, verb: str, words: list[str]) -> None:
         from drills.commands.show import command
 
         with closing(_app()) as app:
-            params = command.make_context("%drill start", words, obj=app).params
-            self._offer(app, app.question_or_last(params["question_id"]), "started")
+            params = command.make_context(f"%drill {verb}", words, obj=app).params
+            question = app.question_or_last(params["question_id"])
+            self._serve(app, question, "shown", params["seed"], cell=verb == "start")
 
-    def _offer(
+    def _serve(
         self,
         app: App,
         question: Question,
         event: str,
+        seed: int | None = None,
         note: str = "",
         detail: dict[str, object] | None = None,
+        cell: bool = True,
     ) -> None:
         """Show the problem, and open a cell for its answer."""
         from drills.screen.pages import print_problem
 
-        served = serving.serve(question, serving.seed_to_show(app, question["id"]))
-        app.note(served.id, event, served.seed, detail)
+        if seed is None:
+            seed = serving.seed_to_show(app, question["id"])
+        served = serving.serve(question, seed)
+        app.note(served.id, event, seed, detail)
         print_problem(served, note, action=f"%%drill {served.id}")
-        starter = f"\n{question['starter']}" if question["kind"] in CODE_KINDS else ""
-        self.shell.set_next_input(f"%%drill {served.id}\n{starter}", replace=False)
+        if cell:
+            starter = f"\n{question['starter']}" if question["kind"] in CODE_KINDS else ""
+            self.shell.set_next_input(f"%%drill {served.id}\n{starter}", replace=False)
 
     def _grade(self, page: Page, words: list[str], cell: str) -> int:
         options = _cell_options.main(words, "%%drill", standalone_mode=False)
@@ -149,6 +162,7 @@ class Notebook:
                 outcome = self._grade_code(app, question, options, cell)
             else:
                 outcome = _grade_answer(app, question, options, cell)
+            outcome = replace(outcome, report=_for_notebook(outcome.report, question, options))
             page.report = outcome.report.to_json()
             print_outcome(outcome)
         return outcome.exit_code
@@ -163,9 +177,7 @@ class Notebook:
         # The first line of the cell is the magic's: now lines have the numbers that it shows.
         source = b"\n" + workspace.checked_submission(question, data, "The cell")
         seed = serving.draw_seed() if options["seed"] is None else options["seed"]
-        report = submit.grade_source(
-            app, self.grader, question, source, seed, "cell.py", case, device
-        )
+        report = submit.grade_source(app, self.grader, question, source, seed, _CELL, case, device)
         if options["no_record"] or case is not None:
             say(submit.unrecorded(case))
             return submit.Outcome(report)
@@ -189,6 +201,20 @@ def _grade_answer(
         say(submit.unrecorded(None))
         return submit.Outcome(report)
     return submit.record(app, question, report, given)
+
+
+def _for_notebook(report: Report, question: Question, options: dict[str, Any]) -> Report:
+    """`report`, its program to paste calling the cell's function where it is: in the notebook."""
+    sample = report.sample
+    if sample is None or not sample.code:
+        return report
+    fetch = f"from {Path(_CELL).stem} import {question['entry']}"
+    first, *rest = sample.code
+    first = first.removesuffix(fetch).removesuffix("; ")
+    if not options["run"]:
+        first += f"{'  ' if first else ''}# after %%drill {question['id']} --run"
+    code = tuple(line for line in (first, *rest) if line)
+    return replace(report, sample=replace(sample, code=code))
 
 
 def _words(line: str) -> list[str]:

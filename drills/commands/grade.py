@@ -11,7 +11,14 @@ import click
 from drills import devices, serving, submit, workspace
 from drills.app import App, Question, unknown_id
 from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
-from drills.options import complete_ids, json_option, pass_app, seed_option
+from drills.options import (
+    complete_cases,
+    complete_files,
+    complete_ids_or_files,
+    json_option,
+    pass_app,
+    seed_option,
+)
 from drills.screen import console
 from questions.kinds import CODE_KINDS
 
@@ -20,15 +27,21 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("first", metavar="[ID]", required=False, shell_complete=complete_ids)
-@click.argument("second", metavar="[FILE]", required=False)
+@click.argument("first", metavar="[ID]", required=False, shell_complete=complete_ids_or_files)
+@click.argument("second", metavar="[FILE]", required=False, shell_complete=complete_files)
 @seed_option
 @click.option(
     "--device",
     type=click.Choice(devices.NAMES),
     help="Where to run a kernel; by itself, interpret where it imports Triton, else cpu.",
 )
-@click.option("--case", "case_id", metavar="CASE", help="Only this case; nothing is recorded.")
+@click.option(
+    "--case",
+    "case_id",
+    metavar="CASE",
+    shell_complete=complete_cases,
+    help="Only this case; nothing is recorded.",
+)
 @click.option("--reproduce", is_flag=True, help="Print the case as code in place of grading.")
 @json_option
 @pass_app

@@ -44,7 +44,7 @@ class Page(io.StringIO):
 
     @property
     def text(self) -> Text:
-        return Text.from_ansi(self.getvalue())
+        return Text.from_ansi(self.getvalue().rstrip("\n"))
 
     def __repr__(self) -> str:
         return self.text.plain

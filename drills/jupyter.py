@@ -54,6 +54,7 @@ class Stopped(Exception):
 @click.option("--device", type=click.Choice(devices.NAMES), help="Where to run a kernel.")
 @click.option("--no-record", is_flag=True, help="Only grade; the schedule does not hear of it.")
 @click.option("--run", is_flag=True, help="Then run the cell in the notebook too.")
+@click.option("--made", metavar="YN", help="Your own review: y or n for each open point, in order.")
 def _cell_options(**options: Any) -> dict[str, Any]:
     """Grade the cell below as the answer to problem ID."""
     return options
@@ -88,18 +89,19 @@ class Notebook:
             raise Stopped(f"drill {verb} needs a terminal: type it there.")
 
     def cell(self, line: str, cell: str) -> None:
-        """%%drill ID [--seed N] [--case CASE] [--device D] [--no-record] [--run]
+        """%%drill ID [--seed N] [--case CASE] [--device D] [--no-record] [--run | --made YN]
 
         Grades the cell as the answer to problem ID. It runs in a process of its own and sees
-        nothing of the notebook; --run also runs it in the notebook, after it was graded.
+        nothing of the notebook; --run also runs it in the notebook, after it was graded. --made
+        settles the points of an explanation that no rule decides: did it make them, y or n each?
         """
         words = _words(line)
-        self._show(lambda page: self._grade(page, words, cell))
-        if "--run" in words:
+        page = self._show(lambda page: self._grade(page, words, cell))
+        if page.report is not None and "--run" in words:
             self.shell.run_cell(cell)
 
-    def _show(self, work: Callable[[Page], object]) -> None:
-        """Display what `work` prints. Raises Stopped where it could not be done."""
+    def _show(self, work: Callable[[Page], object]) -> Page:
+        """Display, and return, what `work` prints. Raises Stopped where it could not be done."""
         with printed() as page:
             code = cli.guarded(lambda: work(page))
         if code == INTERRUPTED:
@@ -109,6 +111,7 @@ class Notebook:
         from IPython.display import display
 
         display(page)
+        return page
 
     def _next(self, words: list[str]) -> None:
         from drills import choose
@@ -165,11 +168,16 @@ class Notebook:
             outcome = replace(outcome, report=_for_notebook(outcome.report, question, options))
             page.report = outcome.report.to_json()
             print_outcome(outcome)
+        if outcome.report.verdict == "needs_review":
+            print(
+                " or here   add --made and a y or an n for each open point, in order: is it made?"
+            )
         return outcome.exit_code
 
     def _grade_code(
         self, app: App, question: Question, options: dict[str, Any], cell: str
     ) -> submit.Outcome:
+        _refuse(options, ("made",), f"{question['id']} is answered by code")
         case: str | None = options["case_id"]
         device: Device | None = options["device"]
         submit.require_case(question, case)
@@ -181,26 +189,39 @@ class Notebook:
         if options["no_record"] or case is not None:
             say(submit.unrecorded(case))
             return submit.Outcome(report)
-        return submit.record(app, question, report, cell)
+        return submit.record(app, question, report, data.decode("utf-8", "replace"))
 
 
 def _grade_answer(
     app: App, question: Question, options: dict[str, Any], cell: str
 ) -> submit.Outcome:
-    for name, value in (
-        ("--case", options["case_id"]),
-        ("--device", options["device"]),
-        ("--run", options["run"]),
-    ):
-        if value:
-            raise DrillError(f"{question['id']} is not answered by code: leave out {name}.")
+    _refuse(options, ("case_id", "device", "run"), f"{question['id']} is not answered by code")
     served = serving.serve_to_answer(app, question, options["seed"])
     given = submit.read_answer(cell.strip("\n").encode("utf-8", "surrogatepass"), served)
-    report = submit.grade_text(app, served, given)
+    report = _reviewed(submit.grade_text(app, served, given), options["made"], question)
     if options["no_record"]:
         say(submit.unrecorded(None))
         return submit.Outcome(report)
     return submit.record(app, question, report, given)
+
+
+def _refuse(options: dict[str, Any], names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if options[name]:
+            raise DrillError(f"{why}: leave out --{name.removesuffix('_id')}.")
+
+
+def _reviewed(report: Report, made: str | None, question: Question) -> Report:
+    """`report`, its open points settled by the letters of `made`."""
+    if made is None:
+        return report
+    from grader import answers
+
+    points = [part.id for part in report.parts if part.verdict == "needs_review"]
+    if len(made) != len(points) or set(made) - set("yn"):
+        raise DrillError(f"Points left open: {len(points)}; --made takes a y or an n for each.")
+    said = {point: letter == "y" for point, letter in zip(points, made, strict=True)}
+    return answers.apply_review(report, said, question)
 
 
 def _for_notebook(report: Report, question: Question, options: dict[str, Any]) -> Report:

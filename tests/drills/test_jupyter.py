@@ -175,7 +175,18 @@ def test_an_answer_in_a_cell_shows_the_page_of_the_terminal(
         served = notebook_.run("%drill next --kind compute")
         (opened,) = served.opened
         assert f"Next  {opened.strip()}" in served.text
+        prose = (
+            "A dot product grows with the width, and dividing keeps the softmax from saturating."
+        )
+        open_ = notebook_.run(f"%%drill explain-sqrt-dk\n{prose}").report
+        points = [part["id"] for part in open_["parts"] if part["verdict"] == "needs_review"]
+        assert (open_["verdict"], bool(points)) == ("needs_review", True)
+        letters = "n" * len(points)
+        settled = notebook_.run(f"%%drill explain-sqrt-dk --made {letters}\n{prose}").report
+        assert settled["verdict"] in ("partial", "wrong_answer")
+        assert {p["verdict"] for p in settled["parts"] if p["id"] in points} == {"wrong_answer"}
         for line, told in (
+            (f"%%drill explain-sqrt-dk --made {letters}n\n{prose}", "Points left open"),
             ("%%drill kv-cache-siz\n1", "There is no question"),
             ("%%drill kv-cache-size --case x\n1", "leave out --case"),
             ("%%drill kv-cache-size --seed x\n1", "no whole number"),

@@ -6,9 +6,8 @@ import codecs
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -35,6 +34,7 @@ HELP: tuple[tuple[tuple[str, ...], str], ...] = (
     (("lab",), "measure on this machine: plots, and questions on them"),
     (("bank",), "banks of problems: check, trust, schema, new"),
     (("doctor",), "versions, isolation, database, bank"),
+    (("completion",), "the script that completes commands in your shell"),
     (("export", "import"), "all progress as JSON; progress from an export, merged in"),
 )
 VERBS = tuple(verb for verbs, _ in HELP for verb in verbs)
@@ -58,7 +58,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
-        if word not in VERBS and not word.startswith("-"):
+        completing = ctx.resilient_parsing
+        if word not in VERBS and not word.startswith("-") and not completing:
             raise DrillError(_no_such_command(word), USAGE)
         return super().resolve_command(ctx, args)
 
@@ -94,13 +95,21 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
+def _folders(
+    _ctx: click.Context, _param: click.Parameter, typed: str
+) -> list[click.shell_completion.CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(typed, type="dir")]  # the shell finds them
+
+
 @click.group(
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True)
-@click.option("--bank", metavar="DIR", envvar="DRILL_BANK")
+@click.option("--bank", metavar="DIR", envvar="DRILL_BANK", shell_complete=_folders)
 @click.pass_context
 def cli(ctx: click.Context, bank: str | None) -> None:
     """Practice for interviews on attention and LLM inference."""
@@ -122,7 +131,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors=errors)
-    sys.exit(_run(arguments))
+    code = run(arguments)
+    if code == BROKEN_PIPE:
+        # Python flushes standard output once more at exit, and would complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)
 
 
 def _open_standard_streams() -> None:
@@ -150,15 +163,20 @@ def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
     return plain.encode("ascii", "replace").decode(), error.end
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def run(arguments: Sequence[str] | None) -> int:
+    """Run one command and return its exit code; a failure is said on standard error."""
+    words = None if arguments is None else list(arguments)
+    return guarded(lambda: cli.main(words, prog_name="drill", standalone_mode=False))
+
+
+def guarded(work: Callable[[], object]) -> int:
+    """The exit code that `work` returns, else 0; a failure is one sentence, and its code."""
     try:
-        result: Any = cli.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="drill",
-            standalone_mode=False,
-        )
+        result = work()
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as leaving:  # --help
+        return leaving.exit_code
     except DrillError as error:
         return _fail(str(error), error.code)
     except click.UsageError as error:
@@ -170,8 +188,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         print(file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Python flushes standard output once more at exit, and would complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return BROKEN_PIPE
     except OSError as error:
         if os.environ.get("DRILL_DEBUG"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from drills import serving, submit, workspace
 from drills.app import App
 from drills.ask import Typist
+from drills.editor import edit, editor
 from drills.errors import DrillError
 from drills.screen.console import say
 
@@ -25,11 +25,6 @@ _CHOICES = {
     "s": ("skip", "[s]kip"),
     "q": ("quit", "[q]uit"),
 }
-
-
-def editor() -> str:
-    """The learner's editor, arguments included; empty for none."""
-    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
 
 
 def advice() -> str:
@@ -54,7 +49,10 @@ def code_loop(app: App, served: Served, starter: workspace.Starter) -> None:
                 print()
                 word = "quit"
             if word == "edit":
-                edit(editor(), starter.path)
+                try:
+                    edit(starter.path)
+                except DrillError as error:
+                    say(f" {error}")
             elif word == "grade":
                 if _passes(app, grader, served, starter.path):
                     return
@@ -95,26 +93,3 @@ def _passes(app: App, grader: Grader, served: Served, path: Path) -> bool:
     passed = report.verdict == "passed"
     print_outcome(replace(outcome, path=workspace.near(path)), in_place=not passed)
     return passed
-
-
-def edit(command: str, path: Path) -> None:
-    """Open `path` in the editor and wait for its end; a sentence where that fails."""
-    import shlex
-    import signal
-    import subprocess
-
-    if not command:
-        say(" No editor is known: export EDITOR, or edit the file in another window.")
-        return
-    # Ctrl-C in the editor is the editor's: a handler, unlike SIG_IGN, is not inherited.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        status = subprocess.call([*shlex.split(command), str(path)])
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        say(f" The editor {command} did not start ({reason}): set VISUAL or EDITOR.")
-        return
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if status:
-        say(f" The editor {command} failed (status {status}): set VISUAL or EDITOR.")

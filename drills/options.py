@@ -12,6 +12,7 @@ import click
 from drills.app import App, near_misses
 from drills.errors import DrillError
 from drills.screen.safe import one_line
+from questions.kinds import CODE_KINDS, all_cases
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -21,6 +22,7 @@ KINDS = ("code", "debug", "kernel", "compute", "derive", "trace", "choice", "exp
 
 pass_app = click.make_pass_decorator(App)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+_TAKES_CODE = {"grade": True, "start": True, "answer": False}
 _LARGEST_SEED = 2**63 - 1
 
 
@@ -50,9 +52,11 @@ def _completing(ctx: click.Context) -> App:
 
 
 def complete_ids(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Question ids that begin with what was typed, with their titles."""
+    """Question ids that begin with what was typed, with their titles: those of code for the
+    commands that take a file, those of the other kinds for the one that takes an answer."""
     from click.shell_completion import CompletionItem
 
+    code = _TAKES_CODE.get(ctx.info_name or "")
     try:
         index = _completing(ctx).index
     except Exception:
@@ -60,7 +64,41 @@ def complete_ids(ctx: click.Context, _param: click.Parameter, typed: str) -> lis
     return [
         CompletionItem(i, help=index.questions[i]["title"])
         for i in index.order
-        if i.startswith(typed)
+        if i.startswith(typed) and code in (None, index.questions[i]["kind"] in CODE_KINDS)
+    ]
+
+
+def complete_files(
+    _ctx: click.Context, _param: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Files: the shell finds them."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(typed, type="file")]
+
+
+def complete_ids_or_files(
+    ctx: click.Context, param: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Question ids, and files where no id begins with what was typed."""
+    return complete_ids(ctx, param, typed) or complete_files(ctx, param, typed)
+
+
+def complete_cases(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+    """The cases of the question that the line names, with their titles."""
+    from click.shell_completion import CompletionItem
+
+    try:
+        questions = _completing(ctx).index.questions
+        # Behind an option that lacks its value click has not given the words their names yet.
+        words = (ctx.params.get("first"), *ctx.args)
+        question = next(questions[word] for word in words if word in questions)
+    except Exception:
+        return []
+    return [
+        CompletionItem(case["id"], help=case["title"])
+        for case in all_cases(question)
+        if case["id"].startswith(typed)
     ]
 
 

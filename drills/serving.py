@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drills.app import App, Question
+from drills.errors import DrillError
 from drills.sitting import BEGINNINGS
 from questions.kinds import CODE_KINDS
 from questions.text import fill
@@ -80,6 +81,22 @@ def seed_to_show(app: App, question_id: str) -> int:
         for attempt in app.store.attempts(question_id)
     )
     return draw_seed() if judged else known
+
+
+def serve_to_answer(app: App, question: Question, seed: int | None) -> Served:
+    """What an answer is for: the numbers of `seed`, else those that the learner saw last.
+
+    Raises DrillError (exit 2) where the question has numbers, and none were shown.
+    """
+    question_id = question["id"]
+    chosen = last_seed(app, question_id) if seed is None else seed
+    served = serve(question, draw_seed() if chosen is None else chosen)
+    if chosen is None and served.parameters:
+        raise DrillError(
+            f"{question_id} has numbers of its own each time, and was not shown yet: "
+            f"drill show {question_id}, or name a --seed."
+        )
+    return served
 
 
 def answer_command(app: App, served: Served) -> str:

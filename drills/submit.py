@@ -12,6 +12,7 @@ from drills import clock, devices, schedule
 from drills.app import App, Question, review
 from drills.errors import GRADER_ERROR, NOT_PASSED, PASSED, DrillError
 from drills.schedule import Rated
+from questions.kinds import all_cases
 
 if TYPE_CHECKING:
     from drills.serving import Served
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from grader.session import Grader
 
 
+LARGEST_ANSWER = 64 * 1024  # bytes
 TELLS_ALL = ("choice", "explain")  # whose report shows the right options, or the points to make
 
 
@@ -110,6 +112,19 @@ def record(
     return replace(outcome, due=card.due) if card else outcome
 
 
+def read_answer(data: bytes, served: Served) -> str:
+    """An answer that is no code, as text. Raises DrillError (exit 2) where it can be none."""
+    if len(data) > LARGEST_ANSWER:
+        raise DrillError(f"The answer is longer than {LARGEST_ANSWER // 1024} KiB.")
+    try:
+        given = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DrillError("The answer is not text in UTF-8.") from error
+    if not given.strip():
+        raise DrillError(f"The answer is empty: drill answer {served.id} TEXT")
+    return given
+
+
 def grade_text(app: App, served: Served, text: str) -> Report:
     """Grade an answer that is no code, without recording it."""
     from grader import answers
@@ -135,6 +150,20 @@ def grade_source(
         return grader.grade(
             question, source, seed, filename, app.index.mistakes, only_case, chosen.device
         )
+
+
+def require_case(question: Question, case_id: str | None) -> None:
+    """Raises DrillError (exit 2) for a case that the question does not have."""
+    cases = [case["id"] for case in all_cases(question)]
+    if case_id is not None and case_id not in cases:
+        raise DrillError(f'{question["id"]} has no case "{case_id}", only: {", ".join(cases)}.')
+
+
+def unrecorded(case_id: str | None) -> str:
+    """Why a grade is not in the database: one case alone, or the learner wanted it so."""
+    if case_id is not None:
+        return f'Only the case "{case_id}" was run, so nothing is recorded.'
+    return "As you asked, nothing is recorded."
 
 
 @contextmanager

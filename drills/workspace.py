@@ -157,10 +157,23 @@ def read_source(name: str) -> tuple[bytes, str]:
 def read_submission(question: Question, name: str) -> tuple[bytes, str]:
     """What `read_source` gives. Raises DrillError (exit 2) also for a starter left as it was."""
     data, shown = read_source(name)
+    _require_written(question, data, "standard input" if name == "-" else name)
+    return data, shown
+
+
+def checked_submission(question: Question, data: bytes, where: str) -> bytes:
+    """`data`, which came from no file. Raises DrillError as `read_submission` does."""
+    try:
+        source.checked(data, where)
+    except source.SourceError as error:
+        raise DrillError(str(error), NOT_PASSED) from error
+    _require_written(question, data, where)
+    return data
+
+
+def _require_written(question: Question, data: bytes, where: str) -> None:
     starter = question["starter"].encode()
     if data.split() == starter.split():
-        where = "standard input" if name == "-" else name
         if question["kind"] == "debug":
             raise DrillError(f"{where} is still the code as shipped: mend a bug first.", USAGE)
         raise DrillError(f"{where} is still the starter: write the function first.", USAGE)
-    return data, shown

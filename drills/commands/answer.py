@@ -13,8 +13,6 @@ from drills.options import id_argument, json_option, pass_app, seed_option
 from drills.screen import console
 from questions.kinds import CODE_KINDS
 
-_LARGEST_ANSWER = 64 * 1024  # bytes
-
 
 # "-h" may be an answer, and so may much else that begins with a minus sign.
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
@@ -35,19 +33,12 @@ def command(
     question = app.question(question_id)
     if question["kind"] in CODE_KINDS:
         raise DrillError(f"{question_id} is answered by a file: drill grade {question_id}")
-    if seed is None:
-        seed = serving.last_seed(app, question_id)
-    asked = not text and sys.stdin.isatty()
-    if seed is None and not (asked and not as_json) and _depends_on_seed(app, question):
-        raise DrillError(
-            f"{question_id} has numbers of its own each time, and was not shown yet: "
-            f"drill show {question_id}, or name a --seed."
-        )
-    shown = seed is not None
-    served = serving.serve(question, serving.draw_seed() if seed is None else seed)
-    if asked and not as_json:
-        if not shown:
-            app.note(question_id, "shown", served.seed)
+    asked = not text and not as_json and sys.stdin.isatty()
+    if asked and seed is None and serving.last_seed(app, question_id) is None:
+        seed = serving.draw_seed()
+        app.note(question_id, "shown", seed)
+    served = serving.serve_to_answer(app, question, seed)
+    if asked:
         from drills.screen.pages import print_problem
 
         print_problem(served)
@@ -69,26 +60,11 @@ def command(
     return outcome.exit_code
 
 
-def _depends_on_seed(app: App, question: dict[str, object]) -> bool:
-    return bool(serving.serve(question, 1).parameters)
-
-
 def _given(text: tuple[str, ...], served: serving.Served) -> str:
     if text and text != ("-",):
         several = served.by_parts and len(text) == len(served.parts)
-        given = ("\n" if several else " ").join(text)
-        try:
-            given.encode()
-        except UnicodeEncodeError as error:  # argv bytes that are no UTF-8 arrive as surrogates
-            raise DrillError("The answer is not text in UTF-8.") from error
+        # Arguments that are no UTF-8 arrive as surrogates.
+        data = ("\n" if several else " ").join(text).encode("utf-8", "surrogateescape")
     else:
-        data = sys.stdin.buffer.read(_LARGEST_ANSWER + 1)
-        if len(data) > _LARGEST_ANSWER:
-            raise DrillError(f"The answer is longer than {_LARGEST_ANSWER // 1024} KiB.")
-        try:
-            given = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise DrillError("The answer is not text in UTF-8.") from error
-    if not given.strip():
-        raise DrillError(f"The answer is empty: drill answer {served.id} TEXT")
-    return given
+        data = sys.stdin.buffer.read(submit.LARGEST_ANSWER + 1)
+    return submit.read_answer(data, served)

@@ -11,24 +11,37 @@ import click
 from drills import devices, serving, submit, workspace
 from drills.app import App, Question, unknown_id
 from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
-from drills.options import complete_ids, json_option, pass_app, seed_option
+from drills.options import (
+    complete_cases,
+    complete_files,
+    complete_ids_or_files,
+    json_option,
+    pass_app,
+    seed_option,
+)
 from drills.screen import console
-from questions.kinds import CODE_KINDS, all_cases
+from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
     from grader.report import Device, Report, Verdict
 
 
 @click.command()
-@click.argument("first", metavar="[ID]", required=False, shell_complete=complete_ids)
-@click.argument("second", metavar="[FILE]", required=False)
+@click.argument("first", metavar="[ID]", required=False, shell_complete=complete_ids_or_files)
+@click.argument("second", metavar="[FILE]", required=False, shell_complete=complete_files)
 @seed_option
 @click.option(
     "--device",
     type=click.Choice(devices.NAMES),
     help="Where to run a kernel; by itself, interpret where it imports Triton, else cpu.",
 )
-@click.option("--case", "case_id", metavar="CASE", help="Only this case; nothing is recorded.")
+@click.option(
+    "--case",
+    "case_id",
+    metavar="CASE",
+    shell_complete=complete_cases,
+    help="Only this case; nothing is recorded.",
+)
 @click.option("--reproduce", is_flag=True, help="Print the case as code in place of grading.")
 @json_option
 @pass_app
@@ -51,9 +64,7 @@ def command(
     question_id = question["id"]
     if question["kind"] not in CODE_KINDS:
         raise DrillError(f"{question_id} needs no file: drill answer {question_id} TEXT")
-    cases = [case["id"] for case in all_cases(question)]
-    if case_id is not None and case_id not in cases:
-        raise DrillError(f'{question_id} has no case "{case_id}", only: {", ".join(cases)}.')
+    submit.require_case(question, case_id)
     if reproduce:
         return _reproduce(app, question, seed, case_id, name)
     named = name is not None
@@ -83,7 +94,7 @@ def command(
         outcome = submit.record(app, question, report, source.decode("utf-8", "replace"))
     else:
         outcome = submit.Outcome(report)
-        console.say(f'Only the case "{case_id}" was run, so nothing is recorded.')
+        console.say(submit.unrecorded(case_id))
     if as_json:
         console.print_json(report.to_json())
     else:

@@ -8,12 +8,12 @@ import click
 
 from drills.app import App
 from drills.errors import DrillError
-from drills.options import pass_app
+from drills.options import complete_files, pass_app
 from drills.screen.console import say
 
 
 @click.command(name="import")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_files)
 @pass_app
 def command(app: App, file: str) -> int:
     """Merge the progress in FILE (- is standard input), as drill export wrote it.

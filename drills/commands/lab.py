@@ -10,7 +10,7 @@ import click
 from drills import lab_questions, lab_record, lab_runs, serving, workspace
 from drills.app import App, near_misses
 from drills.errors import GRADER_ERROR, NOT_PASSED, PASSED, DrillError
-from drills.options import json_option, pass_app, seed_option
+from drills.options import complete_files, json_option, pass_app, seed_option
 from drills.screen import console
 from drills.screen.safe import one_line
 from grader.labs import LABS, QUESTIONS
@@ -33,10 +33,15 @@ def _complete_names(
 
 @click.command()
 @click.argument("name", metavar="[NAME]", required=False, shell_complete=_complete_names)
-@click.argument("file", metavar="[FILE]", required=False)
+@click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_files)
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Where results go.")
 @click.option("--from", "earlier", metavar="RUN", help="Show and ask about a run of before.")
-@click.option("--answers", metavar="FILE", help="Answers, one a line; - is standard input.")
+@click.option(
+    "--answers",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Answers, one a line; - is standard input.",
+)
 @click.option("--quick", is_flag=True, help="Small sizes: seconds, and rough numbers.")
 @seed_option
 @json_option

@@ -243,9 +243,15 @@ class Interviewer:
         screen.print_hint(told)
 
     def _edit(self, item: Item) -> None:
-        from drills.code_loop import edit, editor
+        from drills.editor import edit
 
-        self.person.alone(lambda: edit(editor(), Path(item.file)))
+        def opened() -> None:
+            try:
+                edit(Path(item.file))
+            except DrillError as error:
+                screen.print_said(str(error))
+
+        self.person.alone(opened)
 
     def _pause(self) -> None:
         self.timer.stop()

@@ -296,8 +296,12 @@ class Conductor:
             return Repetition("depends", other, outcome)
         if distance(again, alone, self.oracle) > 1:
             return Repetition("differs", other, outcome)
-        # Wrong for these values in any process: the case itself fails.
-        trial.answers[key(other.id, other.dtype)] = again
+        # Wrong for these values in any process: the case itself fails. Where it was grown, its
+        # title (an empty cache) may hold no longer: then only where no other case fails.
+        name = key(other.id, other.dtype)
+        grown = other.sizes != trial.answers[name].case.sizes
+        if not grown or all(answer.values_right for answer in trial.answers.values()):
+            trial.answers[name] = again
         return None
 
     def alone(self, case: BuiltCase) -> Answer | Outcome:

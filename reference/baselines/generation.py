@@ -1,5 +1,5 @@
-"""Other ways to write `cached-attention`, `cached-generate` and `paged-decode`, each with the
-signature of its reference."""
+"""Other ways to write `cached-attention`, `cached-gqa`, `cached-generate` and `paged-decode`, each
+with the signature of its reference."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ from reference.baselines.rope import Rotate, rope_complex, rope_matrix, rope_rot
 
 def _owners(n_heads: int, n_kv_heads: int) -> list[int]:
     return [h * n_kv_heads // n_heads for h in range(n_heads)]
+
+
+def _unturned(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    """In place of a rotation, where positions are not encoded."""
+    return x
 
 
 def _wide_tiles(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
@@ -55,7 +60,8 @@ cached_attention_per_head = partial(_cached, rope_rotate_half, core.per_head)
 cached_attention_tiled = partial(_cached, rope_matrix, _wide_tiles)
 
 
-def cached_attention_one_by_one(
+def _one_by_one(
+    rotate: Rotate,
     x: Tensor,
     w_q: Tensor,
     w_k: Tensor,
@@ -77,8 +83,8 @@ def cached_attention_one_by_one(
         place = torch.tensor([past + n], device=x.device)
         q, k_new, v_new = (x[:, n] @ w.T for w in (w_q, w_k, w_v))  # (B, n * D)
         grouped = q.view(batch, n_kv_heads, -1, width)  # (B, H_kv, G, D)
-        rows = rope_rotate_half(grouped.unsqueeze(-2).flatten(1, 2), place, base)  # (B, H, 1, D)
-        turned = rope_rotate_half(k_new.view(batch, n_kv_heads, 1, width), place, base)
+        rows = rotate(grouped.unsqueeze(-2).flatten(1, 2), place, base)  # (B, H, 1, D)
+        turned = rotate(k_new.view(batch, n_kv_heads, 1, width), place, base)
         k[:, :, past + n] = turned[:, :, 0]
         v[:, :, past + n] = v_new.view(batch, n_kv_heads, width)
         keys, values = k[:, :, : past + n + 1], v[:, :, : past + n + 1]
@@ -86,6 +92,15 @@ def cached_attention_one_by_one(
         mixed = torch.softmax(scores, dim=-1) @ values  # (B, H_kv, G, D)
         outs.append(mixed.reshape(batch, -1) @ w_o.T)  # (B, d)
     return torch.stack(outs, dim=1), k, v
+
+
+cached_attention_one_by_one = partial(_one_by_one, rope_rotate_half)
+
+cached_gqa_einsum = partial(_cached, _unturned, core.einsum)
+cached_gqa_per_head = partial(_cached, _unturned, core.per_head)
+cached_gqa_tiled = partial(_cached, _unturned, _wide_tiles)
+cached_gqa_finite_fill = partial(_cached, _unturned, core.finite_fill)
+cached_gqa_one_by_one = partial(_one_by_one, _unturned)
 
 
 def _pages(pages: Tensor, row: Tensor, length: int) -> Tensor:

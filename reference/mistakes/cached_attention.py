@@ -10,6 +10,7 @@ from torch import Tensor
 from reference.mistakes import core, rope
 from reference.mistakes.projected import (
     ROPE_SWITCHES,
+    attend,
     merge_heads,
     project,
     share_heads,
@@ -32,15 +33,25 @@ def places(how: str, past: int, new: int, device: torch.device) -> tuple[Tensor,
 
 
 def causal_mask(how: str, new: int, total: int, device: torch.device) -> Tensor:
-    """bool (T, S+T): right (bottom-right), top-left, missing, or hides-self."""
+    """bool (T, S+T): right (bottom-right), top-left, missing, first-call (missing where S > 0),
+    over-oldest (the triangle over keys 0 to T - 1, the others seen), apart (the cache and itself),
+    one-ahead, hides-self, reversed (itself and later ones), inverted (later ones alone)."""
+    past = total - new
     keys = torch.arange(total, device=device)  # (S+T,)
     row = torch.arange(new, device=device)[:, None]  # (T, 1)
-    queries = row + (total - new)
+    queries = row + past
+    everything = (keys >= 0) & (row >= 0)
     return {
         "right": lambda: keys <= queries,
         "top-left": lambda: keys <= row,
-        "missing": lambda: (keys >= 0) & (row >= 0),
+        "missing": lambda: everything,
+        "first-call": lambda: everything if past else keys <= queries,
+        "over-oldest": lambda: (keys <= row) | (keys >= new),
+        "apart": lambda: (keys < past) | (keys == queries),
+        "one-ahead": lambda: keys <= queries + 1,
         "hides-self": lambda: keys < queries,
+        "reversed": lambda: keys >= queries,
+        "inverted": lambda: keys > queries,
     }[how]()
 
 
@@ -75,8 +86,10 @@ def cached_attention(
     rotated: str = "queries-keys",
     value: str = "value",
     returned: str = "right",
+    mixes: str = "values",
     roles: str = "right",
     split: str = "right",
+    kv_split: str | None = None,
     merge: str = "right",
     share: str = "repeat",
     **switches: Any,
@@ -92,7 +105,8 @@ def cached_attention(
     rotated   queries-keys, queries, keys, all (the values too), or none
     value     what is written to the value cache: the value, or the rotated key
     returned  right, or swapped: the value cache before the key cache
-    The rest are switches of `projected`, of `core.attend`, and of `apply_rope`.
+    mixes     values, or keys: what the weights multiply
+    The rest are switches of `projected`, and of `apply_rope`.
     """
     turns = {name: switches.pop(name) for name in ROPE_SWITCHES & switches.keys()}
     past, new = k_cache.shape[2], x.shape[1]
@@ -102,10 +116,12 @@ def cached_attention(
 
     q, k, v = project(x, (w_q, w_k, w_v), "none", roles, "projected")
     q = split_heads(q, n_heads, split)  # (B, H, T, D)
-    k = split_heads(k, n_kv_heads, split)  # (B, H_kv, T, D)
-    v = split_heads(v, n_kv_heads, split)  # (B, H_kv, T, D)
+    k = split_heads(k, n_kv_heads, kv_split or split)  # (B, H_kv, T, D)
+    v = split_heads(v, n_kv_heads, kv_split or split)  # (B, H_kv, T, D)
     query_places, key_places = places(position, past, new, x.device)
-    if query_places is key_places:  # as nearly always: both at once, which is quicker
+    if rotated == "none":
+        turned_q, turned_k = q, k
+    elif query_places is key_places:  # as nearly always: both at once, which is quicker
         both = rotate(torch.cat([q, k], dim=1), key_places)  # (B, H + H_kv, T, D)
         turned_q, turned_k = both[:, :n_heads], both[:, n_heads:]
     else:
@@ -124,18 +140,20 @@ def cached_attention(
     }.get(cached, lambda: kept)()  # (B, H_kv, S+T, D)
     values = _joined(v_cache, v, append)  # (B, H_kv, S+T, D)
 
-    allow: Tensor | None = causal_mask(causal, new, past + new, x.device)  # (T, S+T)
+    allow = causal_mask(causal, new, past + new, x.device)  # (T, S+T)
     attended = values
     if sees == "new":
         read, attended = read[:, :, past:], attended[:, :, past:]
         allow = causal_mask(causal, new, new, x.device)  # (T, T)
     elif sees == "cache":
-        read, attended, allow = k_cache, v_cache, None
-    mixed = core.attend(
+        read, attended, allow = k_cache, v_cache, allow.new_ones(new, past)
+    attended = attended if mixes == "values" else read
+    mixed = attend(
         q,
         share_heads(read, n_heads, share),
         share_heads(attended, n_heads, share),
         allow,
+        n_kv_heads,
         model_width=x.shape[-1],
         **switches,
     )  # (B, H, T, D)

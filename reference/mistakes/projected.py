@@ -117,6 +117,19 @@ def _joined(mixed: Tensor, batch: int, softmax: str) -> Tensor:
     return mixed.flatten(1, 2)
 
 
+def attend(
+    q: Tensor, k: Tensor, v: Tensor, allow: Tensor, n_kv_heads: int, **switches: Any
+) -> Tensor:
+    """`core.attend`, whose `softmax` may also be over part of the heads: kv-heads or group."""
+    softmax = switches.get("softmax", "keys")
+    if softmax not in ("kv-heads", "group"):
+        return core.attend(q, k, v, allow, **switches)
+    batch = q.shape[0]
+    q, k, v = (_sliced(heads, n_kv_heads, softmax) for heads in (q, k, v))
+    mixed = core.attend(q, k, v, allow, **{**switches, "softmax": "heads"})
+    return _joined(mixed, batch, softmax)
+
+
 def attention_layer(
     x: Tensor,
     weights: tuple[Tensor, Tensor, Tensor],
@@ -147,8 +160,7 @@ def attention_layer(
     share     `share_heads`
     rotated   queries-keys, queries, keys, all (the values too), before-split, or none
     causal    `causal_mask`
-    The rest are switches of `project`, of `core.attend`, and of `apply_rope`; `softmax` also has
-    kv-heads and group, over part of the heads.
+    The rest are switches of `project`, of `attend`, and of `apply_rope`.
     """
     turns = {name: switches.pop(name) for name in ROPE_SWITCHES & switches.keys()}
 
@@ -171,14 +183,8 @@ def attention_layer(
     if split != "none":
         k, v = share_heads(k, n_heads, share), share_heads(v, n_heads, share)  # (B, H, T, D)
     allow = causal_mask(causal, x.shape[1], positions, x.device)  # (T, T)
-    softmax = switches.get("softmax", "keys")
-    part = softmax in ("kv-heads", "group")  # of the heads
-    if part:
-        q, k, v = (_sliced(heads, n_kv_heads, softmax) for heads in (q, k, v))
-        switches["softmax"] = "heads"
-    mixed = core.attend(q, k, v, allow, model_width=x.shape[-1], **switches)  # (B, H, T, D)
-    if part:
-        mixed = _joined(mixed, x.shape[0], softmax)
+    width = x.shape[-1]
+    mixed = attend(q, k, v, allow, n_kv_heads, model_width=width, **switches)  # (B, H, T, D)
     out = merge_heads(mixed, merge)  # (B, T, H*D)
     if output == "projected":
         out = out @ (w_o if transposed in ("all", "output") else w_o.T)  # (B, T, d)

@@ -3,10 +3,10 @@
 `tests/wrong_pairs/<question>/<first>+<second>.py` makes two mistakes at once.
 
 `tests/honest/<question>/<style>.py` and `tests/wrong/<question>/<mistake>.py` were written without
-looking at the reference or at the implementation of the mistakes; but for five of the wrong ones:
-cached-attention's mask-fill-weak and softmax-overflow, paged-decode's mask-fill-weak, and both
-files named rope-tables-bfloat16. Of the debug drills' files one in ten was silent or given another
-name at first, and was written anew.
+looking at the reference or at the implementation of the mistakes; but for all of cached-gqa, by
+someone who knew both, and five more of the wrong ones: cached-attention's mask-fill-weak and
+softmax-overflow, paged-decode's mask-fill-weak, and both files named rope-tables-bfloat16. Of the
+debug drills' files one in ten was silent or given another name at first, and was written anew.
 """
 
 from __future__ import annotations

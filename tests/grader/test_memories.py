@@ -191,3 +191,39 @@ def test_the_reference_is_timed_for_the_cases_of_one_submission(grader: Grader) 
     first = grade(grader, "stable-softmax", SHARED_RESULT, 5).costs.reference_seconds
     again = grade(grader, "stable-softmax", SHARED_RESULT, 5).costs.reference_seconds
     assert first == again != 0.0
+
+
+CHUNKS = """
+import torch
+def cached_gqa(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k_cache, v_cache):
+    B, T, _ = x.shape
+    S = k_cache.shape[2]
+    sizes = ((w_q, n_heads), (w_k, n_kv_heads), (w_v, n_kv_heads))
+    q, k, v = ((x @ w.T).view(B, T, n, -1).transpose(1, 2) for w, n in sizes)
+    k, v = torch.cat([k_cache, k], 2), torch.cat([v_cache, v], 2)
+    keys, values = (y.repeat_interleave(n_heads // n_kv_heads, 1) for y in (k, v))
+    scores = q @ keys.mT / q.shape[-1] ** 0.5
+    if MASKED:
+        hidden = torch.ones(T, S + T, dtype=torch.bool).triu(S + 1)
+        scores = scores.masked_fill(hidden, -torch.inf)
+    mixed = torch.softmax(scores, -1) @ values
+    return mixed.transpose(1, 2).reshape(B, T, -1) @ w_o.T, k, v
+"""
+
+
+def test_a_right_case_is_not_blamed_for_a_longer_cache_that_other_cases_show(
+    grader: Grader,
+) -> None:
+    report = grade(grader, "cached-gqa", CHUNKS.replace("MASKED", "S == 0"), 3)
+    failed = {c.id for c in report.checks if c.verdict == "wrong_answer"}
+    assert "values/chunk" in failed
+    assert not failed & {"values/prefill", "values/first-token", "values/one-token"}
+
+
+def test_what_only_a_longer_cache_shows_fails_the_case_that_was_made_longer(
+    grader: Grader,
+) -> None:
+    report = grade(grader, "cached-gqa", CHUNKS.replace("MASKED", "S != 133"), 3)
+    failed = {c.id for c in report.checks if c.verdict == "wrong_answer"}
+    assert report.verdict == "wrong_answer"
+    assert failed == {"values/long"}

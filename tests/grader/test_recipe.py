@@ -71,8 +71,8 @@ def test_the_function_comes_from_the_file_where_python_can_import_it(
 
 @pytest.mark.parametrize(
     "id_",
-    [*CODE, *DEBUG, "cached-attention", "cached-generate", "cross-attention", "debug-gpt",
-     "debug-mla", "merge-attention", "paged-decode"],
+    [*CODE, *DEBUG, "cached-attention", "cached-generate", "cached-gqa", "cross-attention",
+     "debug-gpt", "debug-mla", "merge-attention", "paged-decode"],
 )  # fmt: skip
 def test_small_cases_of_every_drill_fit_three_lines(id_: str) -> None:
     asked = question(id_)

@@ -11,6 +11,7 @@ DRILLS = {
         "cached_attention.cached_attention",
         "cached_attention.cached_attention",
     ),
+    "cached-gqa": ("cached_gqa.cached_gqa", "cached_gqa.cached_gqa"),
     "paged-decode": ("paged.paged_decode", "paged.paged_decode"),
     "cached-generate": ("generation.generate", "generation.generate"),
     "debug-cached-decoder": ("cached_decoder.decode_in_chunks", "cached_decoder.decode_in_chunks"),
@@ -19,6 +20,7 @@ DRILLS = {
 
 BASELINES = {
     "cached-attention": ("generation", "einsum", "per_head", "tiled", "one_by_one"),
+    "cached-gqa": ("generation", "einsum", "per_head", "tiled", "finite_fill", "one_by_one"),
     "paged-decode": ("generation", "per_sequence", "online", "flat_slots", "whole_pool"),
     "cached-generate": ("generation", "full_pass", "token_by_token", "unrotated_cache"),
     "debug-cached-decoder": ("decoders", "in_chunks", "one_by_one", "in_one_pass"),
@@ -41,6 +43,28 @@ def _cached(dtype: torch.dtype) -> list[Args]:
         (*args(2, 5, 0, 12, 4, 2, 6), 300.0),
         args(1, 2, 300, 8, 2, 1, 4),
         _low(args(1, 3, 2, 6, 2, 1, 4)),
+    ]
+
+
+def _unrotated(dtype: torch.dtype) -> list[Args]:
+    draw = drawing(35, dtype)
+
+    def args(
+        b: int, t: int, s: int, d: int, h: int, kv: int, width: int, gain: float = 1.5
+    ) -> Args:
+        w_q, w_k, w_v = (draw(n * width, d, std=gain * d**-0.5) for n in (h, kv, kv))
+        w_o = draw(d, h * width, std=(h * width) ** -0.5)
+        caches = draw(b, kv, s, width, std=gain), draw(b, kv, s, width)
+        return draw(b, t, d), w_q, w_k, w_v, w_o, h, kv, *caches
+
+    low = _low(args(1, 3, 2, 6, 2, 1, 4))
+    low[0][:, -1, 0] *= -1  # a hidden key that leads by more than 10,000
+    return [
+        args(2, 3, 4, 10, 4, 2, 3),
+        args(2, 5, 0, 12, 6, 3, 5),
+        args(1, 1, 6, 8, 4, 2, 5),
+        args(2, 4, 2, 12, 6, 2, 7, 8.0),
+        low,
     ]
 
 
@@ -127,6 +151,7 @@ def _gpt(dtype: torch.dtype) -> list[Args]:
 
 CASES = {
     "cached-attention": _cached,
+    "cached-gqa": _unrotated,
     "paged-decode": _paged,
     "cached-generate": _generate,
     "debug-cached-decoder": _decoder,

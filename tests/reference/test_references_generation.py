@@ -1,17 +1,23 @@
 """The references that decode against sources that share no code with them: torch's own attention
-and encoder layer, complex numbers, and passes without any cache."""
+and encoder layer, complex numbers, loops over numbers, and passes without any cache."""
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import layer_norm, scaled_dot_product_attention
 
 from reference.cached_attention import cached_attention
 from reference.cached_decoder import decode_in_chunks
+from reference.cached_gqa import cached_gqa
 from reference.generation import generate
 from reference.gpt import gpt
+from reference.gqa import gqa
 from reference.paged import paged_decode
 
 Weights = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -73,6 +79,61 @@ def test_chunks_over_a_cache_are_one_pass_over_all_tokens(
     close(torch.cat(outs, dim=1), expected)
     close(k, keys)
     close(v, values)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    pieces=st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    sharing=st.sampled_from([(1, 1), (2, 1), (4, 2), (6, 2), (3, 3)]),
+    width=st.integers(1, 5),
+    seed=st.integers(0, 2**32),
+)
+def test_a_sequence_fed_in_pieces_gives_what_gqa_gives_on_the_whole(
+    pieces: list[int], sharing: tuple[int, int], width: int, seed: int
+) -> None:
+    draw, (heads, kv_heads) = torch.Generator().manual_seed(seed), sharing
+    x = normal(draw, 2, sum(pieces), 7)
+    w_q, w_k, w_v = (normal(draw, n * width, 7) for n in (heads, kv_heads, kv_heads))
+    weights = w_q, w_k, w_v, normal(draw, 7, heads * width)
+    k = v = x.new_empty(2, kv_heads, 0, width)
+    outs = []
+    for part in x.split(pieces, dim=1):
+        out, k, v = cached_gqa(part, *weights, heads, kv_heads, k, v)
+        outs.append(out)
+    close(torch.cat(outs, dim=1), gqa(x, *weights, heads, kv_heads))
+    for cache, w in ((k, w_k), (v, w_v)):
+        close(cache, (x @ w.T).unflatten(-1, (kv_heads, width)).transpose(1, 2))
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 4])
+@pytest.mark.parametrize(("past", "new"), [(0, 3), (4, 1), (3, 2)])
+def test_attention_over_a_cache_is_a_sum_over_the_tokens_seen_so_far(
+    draw: torch.Generator, past: int, new: int, n_kv_heads: int
+) -> None:
+    w_q, w_k, w_v, w_o = weights_of(draw)
+    w_k, w_v = (normal(draw, n_kv_heads * WIDTH, D_MODEL, std=0.5) for _ in range(2))
+    x = normal(draw, 2, new, D_MODEL)
+    caches = [normal(draw, 2, n_kv_heads, past, WIDTH) for _ in range(2)]
+    expected = torch.zeros_like(x)
+    for b in range(2):
+        for i in range(new):
+            merged: list[float] = []
+            for h in range(N_HEADS):
+                shared = h // (N_HEADS // n_kv_heads)
+                rows, own = slice(h * WIDTH, (h + 1) * WIDTH), slice(shared * WIDTH, None)
+                query = w_q[rows] @ x[b, i]
+                keys, values = (
+                    [*cache[b, shared], *(w[own][:WIDTH] @ x[b, j] for j in range(i + 1))]
+                    for cache, w in zip(caches, (w_k, w_v), strict=True)
+                )
+                scores = [float(query @ key) / math.sqrt(WIDTH) for key in keys]
+                raised = [math.exp(score - max(scores)) for score in scores]
+                for n in range(WIDTH):
+                    parts = zip(raised, values, strict=True)
+                    merged.append(sum(e * float(value[n]) for e, value in parts) / sum(raised))
+            expected[b, i] = w_o @ torch.tensor(merged, dtype=torch.float64)
+    out, _, _ = cached_gqa(x, w_q, w_k, w_v, w_o, N_HEADS, n_kv_heads, *caches)
+    close(out, expected)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,23 @@
+import torch
+
+
+def cached_gqa(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k_cache, v_cache):
+    B, T, _ = x.shape
+    D = k_cache.shape[-1]
+    rep = n_heads // n_kv_heads
+    rows, k_row, v_row = [], [], []
+    for i in range(T):
+        tok = x[:, i]
+        q = (tok @ w_q.T).view(B, n_heads, 1, D)
+        k_i = (tok @ w_k.T).view(B, n_kv_heads, 1, D)
+        v_i = (tok @ w_v.T).view(B, n_kv_heads, 1, D)
+        k_row.append(k_i)
+        v_row.append(v_i)
+        keys = torch.cat([k_cache, k_i], dim=2).repeat_interleave(rep, 1)
+        values = torch.cat([v_cache, v_i], dim=2).repeat_interleave(rep, 1)
+        s = (q * keys).sum(-1) / D**0.5
+        p = torch.softmax(s, dim=-1)
+        rows.append((p[..., None] * values).sum(2).reshape(B, -1) @ w_o.T)
+    k_cache = torch.cat([k_cache, *k_row], dim=2)
+    v_cache = torch.cat([v_cache, *v_row], dim=2)
+    return torch.stack(rows, 1), k_cache, v_cache

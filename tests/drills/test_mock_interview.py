@@ -142,6 +142,31 @@ def test_what_was_missed_is_named_explained_probed_and_due_tomorrow(app: App, gr
     assert app.index.mistakes["softmax-over-queries"]["title"] in page
 
 
+def test_the_code_grows_in_the_candidates_own_file_from_mha_to_tiles(app: App, grader: Grader):
+    def rightly(item: Item) -> bool | str:
+        if item.round != "code" or not item.file:
+            return "skip"
+        code = Path(candidates.right(app.index.questions[item.question], 0)["file"]).read_text()
+        file = Path(item.file)
+        file.write_text(code if item.after is None else file.read_text() + "\n\n" + code)
+        return "run"
+
+    record = begin(app, minutes=90)
+    _, now = sit(app, grader, record, Candidate(app, rightly, 0.6))
+    code = [item for item in now.items if item.round == "code" and item.file]
+    assert [(item.question, item.outcome) for item in code] == [
+        ("causal-mha", state.PASSED),
+        ("gqa", state.PASSED),
+        ("cached-gqa", state.PASSED),
+        ("flash-attention", state.PASSED),
+    ]
+    assert {item.file for item in code} == {
+        str(Path("work", f"mock-{record.id}", "causal_mha.py").absolute())
+    }  # noqa: E501
+    whole = Path(code[0].file).read_text()
+    assert all(app.index.questions[i.question]["entry"] + "(" in whole for i in code)
+
+
 def test_a_hint_costs_and_after_a_run_it_names_the_mistake(
     app: App, grader: Grader, capsys: pytest.CaptureFixture[str]
 ):

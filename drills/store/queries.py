@@ -32,12 +32,14 @@ LIVE_QUESTIONS = (
     "WHERE last > coalesce((SELECT max(at) FROM events "
     "WHERE question = reviewed.question AND at <= :believed AND name = 'reset'), '')"
 )
-# With `since`, where a question's sitting begins at the earliest: see drills/sitting.py.
+# `since` is where a question's sitting begins at the earliest: see drills/sitting.py. The join
+# begins with the questions, so that of each only what came later is looked at.
 BOUNDED = (
-    "LEFT JOIN (SELECT question, max(at) AS since FROM ("
+    "(SELECT question, max(at) AS since FROM ("
     "SELECT question, at FROM reviews WHERE at <= :believed UNION ALL "
-    "SELECT question, at FROM events WHERE name IN ('reset', 'skipped') AND at <= :believed"
-    ") GROUP BY question) USING (question)"
+    "SELECT question, at FROM events WHERE name IN ('reset', 'skipped') AND at <= :believed "
+    "UNION ALL SELECT DISTINCT question, '' FROM {0}) GROUP BY question) "
+    "CROSS JOIN {0} USING (question) WHERE at > since AND at <= :believed"
 )
 
 
@@ -58,13 +60,10 @@ def standing_facts(read: Read) -> StandingFacts:
         "SELECT question, count(*), max(verdict = 'passed'), max(at) FROM attempts "
         "WHERE at <= :believed GROUP BY question"
     )
-    attempts = read(
-        f"SELECT {ATTEMPT} FROM attempts {BOUNDED} "
-        "WHERE at <= :believed AND at > coalesce(since, '') ORDER BY at, uuid"
-    )
+    attempts = read(f"SELECT {ATTEMPT} FROM {BOUNDED.format('attempts')} ORDER BY at, uuid")
     events = read(
-        f"SELECT {EVENT} FROM events {BOUNDED} WHERE at <= :believed "
-        "AND (at > coalesce(since, '') OR name IN ('reset', 'skipped')) ORDER BY at, uuid"
+        f"SELECT {EVENT} FROM {BOUNDED.format('events')} UNION SELECT {EVENT} FROM events "
+        "WHERE name IN ('reset', 'skipped') AND at <= :believed ORDER BY at, uuid"
     )
     # A moment has a fixed width: the greatest of these is the last in order of time.
     reviews = read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from drills.app import App
 from drills.choose import Standing
 from drills.lab_record import MEASURED
 from drills.mock import history
-from drills.store import counts
+from drills.store import Card, counts
 from drills.store.counts import Mistake
 
 SOON = timedelta(days=7)
@@ -71,8 +72,8 @@ class Progress:
 def measure(app: App) -> Progress:
     found = choose.standings(app)
     now = clock.now()
-    cards = app.store.cards()
-    recall = {i: schedule.recall(card, now) for i, card in cards.items() if i in found}
+    cards = {i: card for i, card in app.store.cards().items() if i in found}
+    recall = predicted(cards, now)
     kept = counts.recalled(app.store)
     days = counts.days(app.store)
     dues = sorted((s.due, i) for i, s in found.items() if s.due is not None)
@@ -96,6 +97,11 @@ def measure(app: App) -> Progress:
         interviews=_interviews(app),
         next_due=(dues[0][1], clock.when(dues[0][0], now)) if dues else None,
     )
+
+
+def predicted(cards: Mapping[str, Card], now: datetime) -> dict[str, float]:
+    """The probability, as FSRS predicts it, that each card's question is recalled at `now`."""
+    return {i: schedule.recall(c.stability, c.last_review, now) for i, c in cards.items()}
 
 
 def planted(app: App) -> list[tuple[str, str]]:

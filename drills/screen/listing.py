@@ -55,6 +55,7 @@ def beside(left: Sequence[Text], right: Sequence[Text], width: int, gap: int = 3
         line = left[row].copy() if row < len(left) else Text()
         if row < len(right):
             line.append(" " * (column - line.cell_len)).append_text(right[row])
+        line.rstrip()
         lines.append(line)
     return lines
 

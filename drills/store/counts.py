@@ -57,7 +57,7 @@ def recalled(store: Store) -> dict[str, tuple[int, int]]:
 # Titles of steps make sense only beside their question. `planted` is in the code as given.
 _TITLED = (
     "SELECT title || iif(kind IN ('derive', 'trace'), ' (' || question || ')', '') AS titled, "
-    "at FROM mistakes WHERE title IS NOT NULL AND at <= :believed "
+    "question, at FROM mistakes WHERE title IS NOT NULL AND at <= :believed "
     "AND question || '/' || id NOT IN (SELECT value FROM json_each(:planted))"
 )
 
@@ -71,6 +71,18 @@ def mistakes(store: Store, count: int, planted: Collection[tuple[str, str]]) -> 
         planted=_pairs(planted),
     )
     return [Mistake(*row) for row in rows]
+
+
+class Occasion(NamedTuple):
+    title: str
+    question: str
+    at: str  # in UTC, as clock.to_text writes it
+
+
+def occasions(store: Store, planted: Collection[tuple[str, str]]) -> list[Occasion]:
+    """Each time that a mistake was made, in order; `planted` as for `mistakes`."""
+    rows = store.read(f"{_TITLED} ORDER BY at, attempt, place", planted=_pairs(planted))
+    return [Occasion(*row) for row in rows]
 
 
 def _pairs(planted: Collection[tuple[str, str]]) -> str:

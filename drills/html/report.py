@@ -188,9 +188,8 @@ def _interviews(finished: list[history.Interview]) -> dict[str, Any]:
     )
     rows: Rows = [
         (
-            f"{one.at.astimezone():%Y-%m-%d}",
-            one.role,
-            f"{round(one.seconds / 60)} of {one.minutes} min",
+            f"{one.at.astimezone():%Y-%m-%d}, {one.role}, {round(one.seconds / 60)} of "
+            f"{one.minutes} min",
             ", ".join(f"{name} {score:g}" for name, score in one.scores.items()),
             one.conclusion,
         )

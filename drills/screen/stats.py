@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from drills.progress import Group, Progress
 
 _MISTAKES_SHOWN = 3
+_BESIDES = 28  # columns beside the topics
 _BARS_FOR_ALL = 90  # columns from which kinds have a bar too
 
 
@@ -115,7 +116,7 @@ def _besides(progress: Progress) -> list[str]:
         last = progress.interviews
         lines.append(f"{_count(last.finished, 'mock interview')}, the last")
         ago = clock.in_words(clock.now() - last.at)
-        lines.append(f"{ago} ago: {one_line(last.conclusion, 24)}")
+        lines.append(one_line(f"{ago} ago: {last.conclusion}", _BESIDES))
     return ["", *lines] if lines else []
 
 

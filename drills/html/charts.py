@@ -81,7 +81,7 @@ def topics(groups: Sequence[Group], description: str) -> Markup:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        names = [group.name for group in groups]
+        rows = range(len(groups))
         passed = [group.passed / group.questions for group in groups]
         begun = [(group.tried - group.passed) / group.questions for group in groups]
         rest = [1 - a - b for a, b in zip(passed, begun, strict=True)]
@@ -91,8 +91,9 @@ def topics(groups: Sequence[Group], description: str) -> Markup:
             (begun, svg.SERIES[1], "tried, not passed"),
             (rest, svg.HEAT[0], "to come"),
         ):
-            axes.barh(names, share, left=left, color=colour, height=0.62, label=label)
+            axes.barh(rows, share, left=left, color=colour, height=0.62, label=label)
             left = [a + b for a, b in zip(left, share, strict=True)]
+        axes.set_yticks(rows, [one_line(group.name, 24) for group in groups])
         for row, group in enumerate(groups):
             told = f"{group.passed}/{group.questions}"
             axes.text(1.02, row, told, va="center")

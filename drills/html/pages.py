@@ -52,6 +52,8 @@ def check(path: Path, template: str, force: bool = False) -> None:
     """Raises DrillError (exit 2) where `write` would: before the work of making a page."""
     if path.is_dir():
         raise DrillError(f"{path} is a folder: name a file in it.", USAGE)
+    if path.exists() and not path.is_file():
+        raise DrillError(f"{path} is no file that a page can be written to: name another.", USAGE)
     try:
         ours = force or not path.exists() or _is_page(path, template)
     except OSError as error:

@@ -11,7 +11,7 @@ from drills import choose, clock, curves, progress
 from drills.app import App
 from drills.html import charts, page
 from drills.mock import history
-from drills.store import counts
+from drills.store import Attempt, counts
 
 MISTAKES, INTERVIEWS, NEXT = 8, 12, 12
 Rows = list[tuple[Any, ...]]
@@ -24,11 +24,12 @@ def build(app: App) -> str:
     interviews = history.finished(app)
     if not measured.attempts and not interviews:
         return page("Progress", "report", progress=measured, empty=True)
+    attempts = app.store.attempts()
     facts: dict[str, Any] = {
         "days": _days(app, now),
         "topics": _topics(measured),
-        "learning": _learning(app, now),
-        "mistakes": _mistakes(app, now),
+        "learning": _learning(app, attempts, now),
+        "mistakes": _mistakes(app, attempts, now),
         "interviews": _interviews(interviews),
         "coming": _coming(app, now),
     }
@@ -105,8 +106,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.0%} of {whole}" if whole else "–"
 
 
-def _learning(app: App, now: datetime) -> dict[str, Any]:
-    attempts = app.store.attempts()
+def _learning(app: App, attempts: list[Attempt], now: datetime) -> dict[str, Any]:
     resets: dict[str, list[datetime]] = defaultdict(list)
     for event in app.store.events_named("reset"):
         resets[event.question].append(event.at)
@@ -151,9 +151,9 @@ def _trend(what: str, values: Iterable[float | None], form: str = ".0%") -> str:
     return f"{what}: from {known[0]:{form}} to {known[-1]:{form}}."
 
 
-def _mistakes(app: App, now: datetime) -> dict[str, Any]:
+def _mistakes(app: App, attempts: list[Attempt], now: datetime) -> dict[str, Any]:
     occasions = counts.occasions(app.store, progress.planted(app))
-    made = curves.mistakes(occasions, app.store.attempts(), MISTAKES)
+    made = curves.mistakes(occasions, attempts, MISTAKES)
     if not made:
         return {}
     gone = sum(one.gone for one in made)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pages
 import pytest
@@ -29,22 +30,26 @@ PAGES: dict[str, Callable[[Drill], Path]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_can_be_read_by_everyone(drill: Drill, name: str):
+def test_every_page_can_be_read_by_everyone(chromium: Any, drill: Drill, name: str):
     path = PAGES[name](drill)
     pages.check(path.read_text())
-    with browser() as opened:
-        assert faults(opened, path) == []
+    assert faults(chromium, path) == []
 
 
-def test_what_is_wrong_with_a_page_is_found(tmp_path: Path):
+def test_what_is_wrong_with_a_page_is_found(chromium: Any, tmp_path: Path):
     path = tmp_path / "page.html"
     path.write_text(
         '<html><body style="background: #fff; color: #ccc"><h3>x</h3><svg role="img"></svg>'
         '<img src="no.png"><div style="width: 900px">pale words</div></body></html>'
     )
-    with browser() as opened:
-        found = "\n".join(faults(opened, path))
+    found = "\n".join(faults(chromium, path))
     for fault in ("color-contrast", "svg-img-alt", "image-alt", "html-has-lang", "region",
                   "360 light: scrolls sideways", "1280 dark: on", "asks for"):  # fmt: skip
         assert fault in found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from facts import START, at, attempt, event, report, review
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drills import choose, clock, schedule, sitting
+from drills import choose, clock, progress, schedule, sitting
 from drills.store import Attempt, Store, counts, database
 from drills.store.store import NAME
 from drills.store.transfer import export_text, read_export
@@ -123,6 +124,27 @@ def test_mistakes_are_counted_but_for_those_in_the_code_as_given():
     ]  # fmt: skip
     assert counts.mistakes(store, 1, ()) == [("no scale", 2)]
     assert counts.mistakes(store, 5, [("rope", "scale")]) == [(NAMED[1]["title"], 1)]
+
+
+def test_counting_progress_reads_no_report():
+    store = Store(NOWHERE, quiet)
+    fail(store, *NAMED)
+    timed(store, ("rope", 5, 300))
+    question = {"topic": "t", "kind": "code"}
+    index = SimpleNamespace(order=["rope"], questions={"rope": question})
+    touched: set[str] = set()
+
+    def watch(action: int, table: str | None, column: str | None, *_: Any) -> int:
+        if action == sqlite3.SQLITE_READ and table == "attempts":
+            touched.add(str(column))
+        return sqlite3.SQLITE_OK
+
+    store._open().connection.set_authorizer(watch)
+    measured = progress.measure(cast(Any, SimpleNamespace(store=store, index=index)))
+    assert (measured.attempts, measured.mistakes[0].times) == (2, 1)
+    indexed = store.read("SELECT name FROM pragma_index_info('attempts_in_short')")
+    assert touched <= {str(row[0]) for row in indexed}
+    assert "seconds" in touched
 
 
 def of_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Store:

@@ -47,6 +47,7 @@ proof: setup
 bench: setup
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/grading.py
+	$(BIN)/python benchmarks/progress.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/power.py --jobs $(JOBS)
 
 clean:

@@ -66,10 +66,10 @@ class App:
 
     def last_served(self) -> Question:
         """The question that was served or begun last. Raises DrillError (exit 2) for none."""
-        for event in reversed(self.store.events()):
-            if event.name in ("served", "started") and event.question in self.index.questions:
-                return self.index.questions[event.question]
-        raise DrillError("No problem was served yet: drill next serves one.", USAGE)
+        last = self.store.last_begun(self.index.questions)
+        if last is None:
+            raise DrillError("No problem was served yet: drill next serves one.", USAGE)
+        return self.index.questions[last]
 
     def question_or_last(self, question_id: str | None) -> Question:
         return self.last_served() if question_id is None else self.question(question_id)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from drills import clock, schedule, sitting
 from drills.app import App, Question
 from drills.errors import NOTHING_DUE, USAGE, DrillError
 from drills.store import Attempt, Card, Event, Review
+
+Fact = TypeVar("Fact", Attempt, Event)
 
 
 @dataclass(frozen=True)
@@ -36,27 +39,35 @@ def standings(app: App) -> dict[str, Standing]:
     """Every question of the bank, in teaching order."""
     now = clock.now()
     cards = app.store.cards()
-    attempts: dict[str, list[Attempt]] = {}
-    for attempt in app.store.attempts():
-        attempts.setdefault(attempt.question, []).append(attempt)
-    reviews: dict[str, list[Review]] = {}
-    for review in app.store.reviews():
-        reviews.setdefault(review.question, []).append(review)
-    events: dict[str, list[Event]] = {}
-    for event in app.store.events():
-        events.setdefault(event.question, []).append(event)
+    facts = app.store.standing_facts()
+    attempts = _by_question(facts.attempts)
+    events = _by_question(facts.events)
+    reviews = {review.question: review for review in facts.reviews}
     found = {}
     for question_id in app.index.order:
-        tried, rated = attempts.get(question_id, []), reviews.get(question_id, [])
-        on = sitting.current(tried, rated, events.get(question_id, []), now)
-        found[question_id] = _standing(cards.get(question_id), tried, rated, on, now)
+        last_review = reviews.get(question_id)
+        on = sitting.current(
+            attempts.get(question_id, []),
+            [last_review] if last_review else [],
+            events.get(question_id, []),
+            now,
+        )
+        tried = facts.tried.get(question_id, (0, False, None))
+        found[question_id] = _standing(cards.get(question_id), tried, last_review, on, now)
     return found
+
+
+def _by_question(facts: list[Fact]) -> dict[str, list[Fact]]:
+    groups: dict[str, list[Fact]] = {}
+    for fact in facts:
+        groups.setdefault(fact.question, []).append(fact)
+    return groups
 
 
 def _standing(
     card: Card | None,
-    tried: list[Attempt],
-    rated: list[Review],
+    tried: tuple[int, bool, datetime | None],
+    last_review: Review | None,
     on: sitting.Sitting,
     now: datetime,
 ) -> Standing:
@@ -71,13 +82,14 @@ def _standing(
     elif due <= now:
         status = "due"
     else:
-        status = "missed" if rated and rated[-1].rating == schedule.AGAIN else "learned"
+        missed = last_review is not None and last_review.rating == schedule.AGAIN
+        status = "missed" if missed else "learned"
     return Standing(
         status=status,
-        passed=any(attempt.verdict == "passed" for attempt in tried),
-        attempts=len(tried),
+        passed=tried[1],
+        attempts=tried[0],
         sitting=on,
-        last=tried[-1].at if tried else None,
+        last=tried[2],
         due=due,
     )
 
@@ -98,7 +110,7 @@ def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choic
 
     unfinished = [i for i in fitting if found[i].status == "unfinished"]
     if unfinished:
-        latest = _latest_begun(app, unfinished)
+        latest = app.store.last_begun(unfinished) or unfinished[0]
         return Choice(questions[latest], "unfinished", _unfinished_note(found[latest]))
     due = [i for i in fitting if found[i].status == "due"]
     if due:
@@ -119,13 +131,6 @@ def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choic
 
 def _waiting_for(question: Question, found: dict[str, Standing]) -> list[str]:
     return [i for i in question.get("follows") or () if i in found and not found[i].passed]
-
-
-def _latest_begun(app: App, candidates: list[str]) -> str:
-    for event in reversed(app.store.events()):
-        if event.question in candidates and event.name in ("served", "started"):
-            return event.question
-    return candidates[0]
 
 
 def _unfinished_note(standing: Standing) -> str:

@@ -30,7 +30,7 @@ HELP: tuple[tuple[tuple[str, ...], str], ...] = (
     (("hint", "solution"), "the next hint; the commented solution, which is giving up"),
     (("skip", "reset"), "put a problem off until tomorrow; a fresh start for it"),
     (("mock",), "a mock interview with a clock, and its debrief"),
-    (("stats",), "progress"),
+    (("stats", "report"), "progress here; progress as one HTML file"),
     (("lab",), "measure on this machine: plots, and questions on them"),
     (("bank",), "banks of problems: check, trust, schema, new"),
     (("doctor",), "versions, isolation, database, bank"),

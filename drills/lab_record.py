@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drills.app import App
-from drills.lab_runs import Run
+
+if TYPE_CHECKING:
+    from drills.lab_runs import Run
 
 MEASURED, ANSWERED = "measured", "answered"
 

@@ -15,7 +15,7 @@ from drills.store.rows import Attempt, Event, Review
 BEGINNINGS = ("served", "started", "shown")
 PUT_OFF = timedelta(days=1)
 # Not held against the learner: nothing was judged, or the answer could not be read.
-_NO_FAILURE = ("passed", "invalid", "not_run", "needs_review", "skipped", "grader_error")
+NO_FAILURE = ("passed", "invalid", "not_run", "needs_review", "skipped", "grader_error")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def current(
 
     begun = [e.at for e in events if e.name in BEGINNINGS and after(e.at)]
     here = [a for a in attempts if after(a.at)]
-    failures = sum(a.verdict not in _NO_FAILURE for a in here)
+    failures = sum(a.verdict not in NO_FAILURE for a in here)
     practice_until = last_review + ONE_SITTING if last_review else None
 
     def counts(moment: datetime) -> bool:

@@ -54,3 +54,9 @@ def test_a_grade_from_the_wheel_names_the_mistake(unpacked: Path, tmp_path: Path
     report = json.loads(done.stdout)
     assert (done.returncode, report["verdict"]) == (1, "wrong_answer"), done.stderr
     assert len(report["mistakes"]) == 1
+
+
+def test_the_wheel_writes_pages(unpacked: Path, tmp_path: Path) -> None:
+    done = drill(unpacked, tmp_path, "report", "--out", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "<style>\n:root" in (tmp_path / "page.html").read_text()

@@ -43,6 +43,7 @@ SHORTEST, LONGEST, USUAL = 15, 90, 45
 @click.option("--list", "listing", is_flag=True, help="All interviews.")
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path),
               help="Where the debrief goes as a page (HTML).")  # fmt: skip
+@click.option("--force", is_flag=True, help="Write the page over any file.")
 @json_option
 @pass_app
 def command(
@@ -55,6 +56,7 @@ def command(
     again: str | None,
     listing: bool,
     out: Path | None,
+    force: bool,
     as_json: bool,
 ) -> int:
     """A mock interview: warm-up, derivation, code that grows, systems arithmetic, debugging.
@@ -68,9 +70,13 @@ def command(
     """
     if listing:
         return _list(app, as_json)
+    if out is not None:
+        from drills import html
+
+        html.check(out, "mock", force)  # before the interview, not after it
     if again is not None:
         ended = [one for one in records.interviews(app) if one.ended]
-        return _tell(app, records.choose(again, ended, "finished"), out, as_json)
+        return _tell(app, records.choose(again, ended, "finished"), out, force, as_json)
     from drills.mock import hold
 
     app.store.require_recording("mock")
@@ -95,7 +101,7 @@ def command(
 
         print_left(state)
         return code
-    return _tell(app, state, out, as_json)
+    return _tell(app, state, out, force, as_json)
 
 
 def _goes_on(state: State) -> bool:
@@ -132,7 +138,7 @@ def _list(app: App, as_json: bool) -> int:
     return PASSED
 
 
-def _tell(app: App, state: State, out: Path | None, as_json: bool) -> int:
+def _tell(app: App, state: State, out: Path | None, force: bool, as_json: bool) -> int:
     from drills.mock import debrief
     from drills.mock.page import write
 
@@ -143,7 +149,7 @@ def _tell(app: App, state: State, out: Path | None, as_json: bool) -> int:
         found = debrief.debrief(app, state)  # with what was put on the schedule
         page = out or default_page(found)
     if page is not None:
-        write(found, page)
+        write(found, page, force)
     if as_json:
         console.print_json({**debrief.as_json(found), "page": str(page) if page else None})
         return PASSED

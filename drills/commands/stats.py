@@ -13,7 +13,11 @@ from drills.options import json_option, pass_app
 @json_option
 @pass_app
 def command(app: App, as_json: bool) -> int:
-    """Show progress by topic, the days practised, and the mistakes made most often."""
+    """Show progress: what is passed and due, by topic and kind, and what goes wrong most often.
+
+    Recall is FSRS's prediction: how likely a problem passed before is passed again now. Time counts
+    from when a problem was served, or from the try before, and as an hour a try at most.
+    """
     found = progress.measure(app)
     future = app.store.from_the_future()
     if future:
@@ -28,7 +32,7 @@ def command(app: App, as_json: bool) -> int:
 
         print_json(progress.as_json(found))
         return 0
-    from drills.screen.pages import print_stats
+    from drills.screen.stats import print_stats
 
     print_stats(found)
     return 0

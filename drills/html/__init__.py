@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from drills.html.pages import page, write
+from drills.html.pages import check, page, write
 
-__all__ = ["page", "write"]
+__all__ = ["check", "page", "write"]

@@ -48,23 +48,34 @@ def _mark(template: str) -> str:
     return f"drill {template}"
 
 
+def check(path: Path, template: str, force: bool = False) -> None:
+    """Raises DrillError (exit 2) where `write` would: before the work of making a page."""
+    if path.is_dir():
+        raise DrillError(f"{path} is a folder: name a file in it.", USAGE)
+    if path.exists() and not path.is_file():
+        raise DrillError(f"{path} is no file that a page can be written to: name another.", USAGE)
+    try:
+        ours = force or not path.exists() or _is_page(path, template)
+    except OSError as error:
+        raise DrillError(f"{path} cannot be read ({error.strerror}).", UNUSABLE) from error
+    if not ours:
+        raise DrillError(
+            f"{path} is not a page that drill {template} wrote, and was left alone: "
+            "name another file, or add --force.",
+            USAGE,
+        )
+
+
 def write(html: str, path: Path, template: str, force: bool = False) -> str:
     """Put the page where `path` says, whole or not at all; returns its size in words.
 
     Raises DrillError: exit 2 where `path` is a folder, or a file that is not an earlier page of
     `template` (unless `force`), exit 4 where it cannot be written.
     """
-    if path.is_dir():
-        raise DrillError(f"{path} is a folder: name a file in it.", USAGE)
+    check(path, template, force)
     data = html.encode()
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if path.exists() and not force and not _is_page(path, template):
-            raise DrillError(
-                f"{path} is not a page that drill {template} wrote, and was left alone: "
-                "name another file, or add --force.",
-                USAGE,
-            )
         temporary.write_bytes(data)
         temporary.replace(path)  # the page of before stays whole until this one is
     except OSError as error:

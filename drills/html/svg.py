@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ SIZE = (4.6, 2.6)  # inches: on a phone as wide as the page, so that its words c
 
 _STYLE = {
     "svg.fonttype": "none",  # words stay words
+    "text.parse_math": False,  # a dollar in a title is a dollar
     "font.family": ["DejaVu Sans"],  # for the room that words take; the page sets its own
     "font.size": 9,
     "axes.titlesize": 10,
@@ -81,7 +83,8 @@ def picture(
 
     cycle = cycler("color", SERIES)
     style = {**_STYLE, "svg.hashsalt": name, "axes.prop_cycle": cycle}
-    with matplotlib.rc_context(style):  # type: ignore[arg-type]
+    with matplotlib.rc_context(style), warnings.catch_warnings():  # type: ignore[arg-type]
+        warnings.simplefilter("ignore")  # signs that its font lacks: the reader's has them
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
         draw(figure)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-TEMPLATE = "debrief"
+TEMPLATE = "mock"
 _SECTIONS = [
     ("scores", "Scores"),
     ("time", "Time"),
@@ -27,9 +27,9 @@ _SECTIONS = [
 _OUTCOMES = (state.PASSED, state.MISSED, state.SKIPPED, state.OUT_OF_TIME)
 
 
-def write(found: Debrief, path: Path) -> None:
-    """Put the page at `path`. Raises DrillError where a stranger's file is there."""
-    write_page(render(found), path, TEMPLATE)
+def write(found: Debrief, path: Path, force: bool = False) -> None:
+    """Put the page at `path`. Raises DrillError where another file is there, unless `force`."""
+    write_page(render(found), path, TEMPLATE, force)
 
 
 def render(found: Debrief) -> str:

@@ -45,6 +45,21 @@ def _line(row: Sequence[Text], widths: Sequence[int], right: Sequence[int]) -> T
     return line
 
 
+def beside(left: Sequence[Text], right: Sequence[Text], width: int, gap: int = 3) -> list[Text]:
+    """Two blocks side by side where they fit, else one below the other, a line between."""
+    column = max(line.cell_len for line in left) + gap
+    if column + max(line.cell_len for line in right) > width:
+        return [*left, Text(), *right]
+    lines = []
+    for row in range(max(len(left), len(right))):
+        line = left[row].copy() if row < len(left) else Text()
+        if row < len(right):
+            line.append(" " * (column - line.cell_len)).append_text(right[row])
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
 def bar(done: int, whole: int, width: int = 10) -> str:
     """A bar of `width` blocks, filled in proportion."""
     filled = 0 if whole == 0 else round(width * done / whole)

@@ -10,14 +10,13 @@ from rich.text import Text
 
 from drills import clock
 from drills.screen import console as look
-from drills.screen.markdown import render, wrap
+from drills.screen.markdown import render
 from drills.screen.problem import problem_lines
 from drills.screen.report import next_actions, report_lines
 from drills.screen.safe import safe
 
 if TYPE_CHECKING:
     from drills.choose import Standing
-    from drills.progress import Progress
     from drills.serving import Served
     from drills.submit import Outcome
     from drills.workspace import Starter
@@ -150,41 +149,3 @@ def _cells(question: dict[str, Any], standing: Standing, now: datetime) -> list[
         Text(f"{question['minutes']} min"),
         Text(status, style=_STATUS_STYLE[standing.status]),
     ]
-
-
-def print_stats(progress: Progress) -> None:
-    from drills.screen.listing import bar, table
-
-    width = look.out().width
-    whole = sum(t.questions for t in progress.topics)
-    passed = sum(t.passed for t in progress.topics)
-    head = Text(f" {passed} of {whole} problems passed", style=look.BOLD)
-    _print(["", head])
-    tries = f"{progress.attempts} tries" if progress.attempts != 1 else "1 try"
-    days = f"{progress.days} days" if progress.days != 1 else "1 day"
-    streak = f", {progress.streak} in a row" if progress.streak > 1 else ""
-    told = f"{tries} on {days}{streak}" if progress.attempts else "nothing tried yet"
-    _print([Text(f" {told}", style=look.DIM), ""])
-    rows = [
-        (
-            f" {t.topic}",
-            Text(bar(t.passed, t.questions), style=look.GOOD),
-            f"{t.passed}/{t.questions}",
-            " · ".join(
-                f"{count} {what}"
-                for count, what in ((t.due, "due"), (t.unfinished, "unfinished"))
-                if count
-            ),
-        )
-        for t in progress.topics
-    ]
-    _print([*table((" topic", "", "", ""), rows, width, right=(2,)), ""])
-    if progress.mistakes:
-        _print([Text(" Made most often", style=look.DIM)])
-        for title, times in progress.mistakes:
-            _print(wrap(Text(f"{safe(title)}"), width, f"   {times}x  "))
-        _print([""])
-    if progress.next_due:
-        question, when = progress.next_due
-        _print([Text(f" {question} is due {when}", style=look.DIM)])
-    _print([_labelled("Next", "drill next")])

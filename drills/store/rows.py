@@ -51,10 +51,23 @@ class Event(NamedTuple):
 
 
 class Card(NamedTuple):
-    """When a question is due, from its reviews since the last reset."""
+    """When a question is due, from its reviews since the last reset. `stability` is FSRS's: the
+    days after which it is recalled with probability 0.9."""
 
     question: str
     due: datetime
     last_review: datetime
     reviews: int
     lapses: int
+    stability: float
+
+
+class StandingFacts(NamedTuple):
+    """`tried`, by question: how many attempts, whether one passed, and the last one's moment.
+    `attempts` and `events` are those since the question's last review, skip or reset, with its
+    skips and resets; `reviews` holds the last one of each question."""
+
+    tried: dict[str, tuple[int, bool, datetime]]
+    attempts: list[Attempt]
+    reviews: list[Review]
+    events: list[Event]

@@ -1,6 +1,7 @@
 """The database's tables, as numbered migrations. Never edit one that was released: add the next.
 
-attempts, reviews and events are facts and only ever grow; `cards` is a cache of the reviews.
+attempts, reviews and events are facts and only ever grow; `cards` is a cache of the reviews, and
+`mistakes` one of the attempts' reports.
 """
 
 from __future__ import annotations
@@ -65,7 +66,34 @@ def _guards() -> str:
     return "\n".join(statements)
 
 
-MIGRATIONS: tuple[str, ...] = (_TABLES + _guards(),)
+# What is counted must not be looked for in reports: ten thousand of them are 50 MB to read. So the
+# index by question holds all of an attempt but its report and source, and mistakes have a table.
+_COUNTING = """
+CREATE INDEX attempts_in_short ON attempts
+  (question, at, uuid, kind, verdict, score, seed, seconds, hints_seen);
+DROP INDEX attempts_by_question;
+CREATE INDEX events_by_name ON events (name, question, at);
+CREATE TABLE mistakes (
+  attempt TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  question TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  at TEXT NOT NULL,
+  id TEXT,
+  title TEXT,
+  PRIMARY KEY (attempt, place)
+) WITHOUT ROWID;
+CREATE TRIGGER attempts_mistakes AFTER INSERT ON attempts BEGIN
+  INSERT INTO mistakes SELECT new.uuid, m.key, new.question, new.kind, new.at,
+    json_extract(m.value, '$.id'), json_extract(m.value, '$.title')
+  FROM json_each(new.report, '$.mistakes') AS m WHERE m.type = 'object';
+END;
+INSERT INTO mistakes SELECT uuid, m.key, question, kind, at,
+  json_extract(m.value, '$.id'), json_extract(m.value, '$.title')
+FROM attempts, json_each(attempts.report, '$.mistakes') AS m WHERE m.type = 'object';
+"""
+
+MIGRATIONS: tuple[str, ...] = (_TABLES + _guards(), _COUNTING)
 VERSION = len(MIGRATIONS)
 
 COLUMNS: dict[str, dict[str, tuple[type, ...]]] = {

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from drills import clock, schedule
 from drills.errors import UNUSABLE, DrillError
+from drills.store import queries
 from drills.store.database import (
     NAME,
     Opened,
@@ -19,7 +20,7 @@ from drills.store.database import (
     set_aside,
     why_unwritable,
 )
-from drills.store.rows import Attempt, Card, Event, Review
+from drills.store.rows import Attempt, Card, Event, Review, StandingFacts
 from drills.store.schema import COLUMNS
 
 T = TypeVar("T")
@@ -138,43 +139,57 @@ class Store:
 
     def attempts(self, question: str | None = None) -> list[Attempt]:
         """In order of time; of all questions where none is named."""
-        sql = "SELECT uuid, question, verdict, score, seed, at, seconds, hints_seen FROM attempts"
-        return [
-            Attempt(r[0], r[1], r[2], r[3], r[4], clock.from_text(r[5]), r[6], r[7])
-            for r in self._select(sql, question)
-        ]
+        sql = f"SELECT {queries.ATTEMPT} FROM attempts"
+        return [queries.attempt(row) for row in self._select(sql, question)]
+
+    def standing_facts(self) -> StandingFacts:
+        """All that tells where the learner stands now, of every question: the few facts since its
+        last review, skip or reset, and how many there were before."""
+        return queries.standing_facts(self.read)
 
     def attempt(self, uuid: str) -> tuple[dict[str, Any], str] | None:
         """An attempt's report and what was submitted."""
-        rows = self._read("SELECT report, source FROM attempts WHERE uuid = ?", (uuid,))
+        rows = self.read("SELECT report, source FROM attempts WHERE uuid = :uuid", uuid=uuid)
         return (json.loads(rows[0][0]), rows[0][1]) if rows else None
 
     def reviews(self, question: str | None = None) -> list[Review]:
-        sql = "SELECT uuid, question, at, rating, reason FROM reviews"
-        return [
-            Review(r[0], r[1], clock.from_text(r[2]), r[3], r[4])
-            for r in self._select(sql, question)
-        ]
+        sql = f"SELECT {queries.REVIEW} FROM reviews"
+        return [queries.review(row) for row in self._select(sql, question)]
 
     def events(self, question: str | None = None) -> list[Event]:
-        sql = "SELECT uuid, question, name, at, seed, detail FROM events"
-        return [
-            Event(r[0], r[1], r[2], clock.from_text(r[3]), r[4], json.loads(r[5]))
-            for r in self._select(sql, question)
-        ]
+        sql = f"SELECT {queries.EVENT} FROM events"
+        return [queries.event(row) for row in self._select(sql, question)]
 
     def events_named(self, name: str) -> list[Event]:
         """In order of time, of all questions."""
-        return [event for event in self.events() if event.name == name]
+        sql = (
+            f"SELECT {queries.EVENT} FROM events "
+            "WHERE name = :name AND at <= :believed ORDER BY at, uuid"
+        )
+        return [queries.event(row) for row in self.read(sql, name=name)]
+
+    def last_begun(self, questions: Collection[str]) -> str | None:
+        """Which of `questions` was served or started last."""
+        sql = (
+            "SELECT question FROM events WHERE name IN ('served', 'started') AND at <= :believed "
+            "AND question IN (SELECT value FROM json_each(:questions)) "
+            "ORDER BY at DESC, uuid DESC LIMIT 1"
+        )
+        rows = self.read(sql, questions=json.dumps(list(questions)))
+        return str(rows[0][0]) if rows else None
 
     def cards(self) -> dict[str, Card]:
         """By question. Rebuilt first where the cache does not fit the reviews."""
-        rows = self._read("SELECT question, due, last_review, reviews, lapses FROM cards")
+        sql = (
+            "SELECT question, due, last_review, reviews, lapses, json_extract(card, '$.stability') "
+            "FROM cards"
+        )
         cards = {
-            r[0]: Card(r[0], clock.from_text(r[1]), clock.from_text(r[2]), r[3], r[4]) for r in rows
+            r[0]: Card(r[0], clock.from_text(r[1]), clock.from_text(r[2]), r[3], r[4], r[5])
+            for r in self.read(sql)
         }
         believed = clock.latest_believed()
-        live = {r[0] for r in self._read(_LIVE_QUESTIONS, {"believed": clock.to_text(believed)})}
+        live = {row[0] for row in self.read(queries.LIVE_QUESTIONS)}
         if live != set(cards) or any(card.last_review > believed for card in cards.values()):
             self.rebuild_cards()
             return self.cards()
@@ -182,57 +197,41 @@ class Store:
 
     def from_the_future(self) -> int:
         """How many attempts, reviews and events are not read because of their date."""
-        believed = clock.to_text(clock.latest_believed())
-        sql = " + ".join(f"(SELECT count(*) FROM {table} WHERE at > ?1)" for table in COLUMNS)
-        return int(self._read(f"SELECT {sql}", (believed,))[0][0])
+        sql = " + ".join(
+            f"(SELECT count(*) FROM {table} WHERE at > :believed)" for table in COLUMNS
+        )
+        return int(self.read(f"SELECT {sql}")[0][0])
 
     def last_mistake(self, question: str) -> str:
         """The title of the mistake named last for the question, or ""."""
         sql = (
             "SELECT json_extract(report, '$.mistakes[0].title') FROM attempts "
-            "WHERE question = ? AND verdict != 'passed' ORDER BY at DESC, uuid DESC LIMIT 1"
+            "WHERE question = :question AND verdict != 'passed' ORDER BY at DESC, uuid DESC LIMIT 1"
         )
-        rows = self._read(sql, (question,))
+        rows = self.read(sql, question=question)
         return str(rows[0][0] or "") if rows else ""
 
     def was_graded(self, question: str, source: str) -> bool:
         """True where an attempt holds exactly this source: it can be found again."""
-        sql = "SELECT 1 FROM attempts WHERE question = ? AND source = ? LIMIT 1"
-        return bool(self._read(sql, (question, source)))
-
-    def commonest_mistakes(
-        self, count: int, planted: Collection[tuple[str, str]] = ()
-    ) -> list[tuple[str, int]]:
-        """The titles of the mistakes that reports named most often, but for those that are not the
-        learner's: `planted` are questions with the mistakes in the code that they give."""
-        sql = (
-            "SELECT json_extract(m.value, '$.title') || "
-            # There the titles make sense only beside the question.
-            "iif(kind IN ('derive', 'trace'), ' (' || question || ')', '') AS title, count(*) AS n "
-            "FROM attempts, json_each(attempts.report, '$.mistakes') AS m "
-            "WHERE question || '/' || json_extract(m.value, '$.id') "
-            "NOT IN (SELECT value FROM json_each(?)) "
-            "GROUP BY title ORDER BY n DESC, title LIMIT ?"
-        )
-        theirs = json.dumps([f"{question}/{mistake}" for question, mistake in planted])
-        return [(str(r[0]), int(r[1])) for r in self._read(sql, (theirs, count))]
+        sql = "SELECT 1 FROM attempts WHERE question = :question AND source = :source LIMIT 1"
+        return bool(self.read(sql, question=question, source=source))
 
     def facts(self) -> dict[str, list[dict[str, Any]]]:
         """Every fact, table by table, in order of time, as plain values."""
         return {
             table: [
                 dict(zip(columns, tuple(row), strict=True))
-                for row in self._read(f"SELECT {', '.join(columns)} FROM {table} ORDER BY at, uuid")
+                for row in self.read(f"SELECT {', '.join(columns)} FROM {table} ORDER BY at, uuid")
             ]
             for table, columns in COLUMNS.items()
         }
 
     def check(self) -> str:
         """SQLite's own verdict on the whole file: "ok", or what is wrong."""
-        return str(self._read("PRAGMA integrity_check")[0][0])
+        return str(self.read("PRAGMA integrity_check")[0][0])
 
     def schema_version(self) -> int:
-        return int(self._read("PRAGMA user_version")[0][0])
+        return int(self.read("PRAGMA user_version")[0][0])
 
     def why_unrecorded(self) -> str:
         return self._open().unrecorded
@@ -254,15 +253,16 @@ class Store:
                 )
         return self._opened
 
-    def _select(self, sql: str, question: str | None) -> list[sqlite3.Row]:
-        believed = clock.to_text(clock.latest_believed())
-        if question is None:
-            return self._read(f"{sql} WHERE at <= ? ORDER BY at, uuid", (believed,))
-        sql += " WHERE question = ? AND at <= ? ORDER BY at, uuid"
-        return self._read(sql, (question, believed))
+    def read(self, sql: str, **values: str | float) -> list[sqlite3.Row]:
+        """The rows of a query; in it `:believed` is the latest date to believe."""
+        names = {"believed": clock.to_text(clock.latest_believed()), **values}
+        return self._surviving(lambda connection: connection.execute(sql, names).fetchall())
 
-    def _read(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> list[sqlite3.Row]:
-        return self._surviving(lambda connection: connection.execute(sql, values).fetchall())
+    def _select(self, sql: str, question: str | None) -> list[sqlite3.Row]:
+        if question is None:
+            return self.read(f"{sql} WHERE at <= :believed ORDER BY at, uuid")
+        where = "WHERE question = :question AND at <= :believed ORDER BY at, uuid"
+        return self.read(f"{sql} {where}", question=question)
 
     def _write(self, write: Callable[[sqlite3.Connection], None]) -> None:
         opened = self._open()
@@ -329,8 +329,7 @@ class Store:
     def _live_reviews(self, connection: sqlite3.Connection, question: str) -> list[Review]:
         believed = clock.to_text(clock.latest_believed())
         names = {"question": question, "believed": believed}
-        rows = connection.execute(_LIVE_REVIEWS, names).fetchall()
-        return [Review(r[0], r[1], clock.from_text(r[2]), r[3], r[4]) for r in rows]
+        return [queries.review(row) for row in connection.execute(queries.LIVE_REVIEWS, names)]
 
     def _rebuild_card(self, connection: sqlite3.Connection, question: str) -> None:
         connection.execute("DELETE FROM cards WHERE question = ?", (question,))
@@ -349,19 +348,6 @@ class Store:
                 fsrs_form,
             ),
         )
-
-
-# Reviews before the last reset belong to a schedule that was given up.
-_LIVE_REVIEWS = (
-    "SELECT uuid, question, at, rating, reason FROM reviews "
-    "WHERE question = :question AND at <= :believed AND at > coalesce((SELECT max(at) FROM events "
-    "WHERE question = :question AND at <= :believed AND name = 'reset'), '') ORDER BY at, uuid"
-)
-_LIVE_QUESTIONS = (
-    "SELECT DISTINCT question FROM reviews AS r "
-    "WHERE at <= :believed AND at > coalesce((SELECT max(at) FROM events "
-    "WHERE question = r.question AND at <= :believed AND name = 'reset'), '')"
-)
 
 
 def _insert(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Drill, right_answer
+from histories import fill
 
 from drills.options import KINDS
 
@@ -29,6 +30,56 @@ def test_stats_counts_what_was_done_and_the_mistakes_made(drill: Drill):
     assert found["mistakes"][0]["title"][:40] in page
     assert "drill next" in page.rstrip().splitlines()[-1]
     assert max(map(len, page.splitlines())) <= 80
+
+
+def test_stats_fits_one_screen_and_says_what_was_done_besides(drill: Drill):
+    fill(drill.home)
+    found = drill("stats", "--json").json
+    assert (found["attempts"], found["passes"], found["learned"]) == (36, 18, 3)
+    assert (found["reviews"], found["kept"], found["labs"]) == (15, 12, 1)
+    assert found["seconds"] == pytest.approx(18 * 360, abs=0.1)
+    assert 0.9 < found["recall"] < 1
+    assert found["interviews"]["finished"] == 3
+    assert found["interviews"]["role"] == "inference"
+    kinds = {row["kind"]: row for row in found["kinds"]}
+    assert set(kinds) == set(KINDS)
+    assert (kinds["code"]["passed"], kinds["compute"]["kept"]) == (2, 4)
+    for columns in (80, 120):
+        lines = drill("stats", COLUMNS=str(columns)).out.splitlines()
+        assert len(lines) <= 24
+        assert max(map(len, lines)) <= columns
+        page = "\n".join(lines)
+        for words in ("recalled in 80% of 15 reviews", "1 lab measured", "3 mock interviews",
+                      "0 due now; causal-mask is due in", "18x"):  # fmt: skip
+            assert words in page
+    narrow = drill("stats", COLUMNS="50").out
+    assert max(map(len, narrow.splitlines())) <= 50
+    assert "mock interviews" in narrow
+
+
+def test_a_report_is_written_where_it_is_asked_for_and_over_nothing_else(drill: Drill):
+    ran = drill("report")
+    (path,) = drill.work.glob("drill-report-????-??-??.html")
+    assert (ran.code, ran.out) == (0, "")
+    assert path.name in ran.err
+    assert "drill next" in path.read_text()
+    found = drill("report", "--json").json  # over its like
+    assert (found["file"], found["bytes"]) == (str(path), path.stat().st_size)
+    (drill.work / "notes.html").write_text("mine")
+    refused = drill("report", "--out", "notes.html")
+    assert (refused.code, (drill.work / "notes.html").read_text()) == (2, "mine")
+    assert "--force" in refused.err
+    assert drill("report", "--out", "notes.html", "--force").code == 0
+    assert drill("report", "--out", "no/such.html").code == 4
+    assert drill("report", "--out", ".").code == 2
+
+
+def test_a_report_can_be_shown_in_the_browser(drill: Drill):
+    script = drill.work / "browser"
+    script.write_text('#!/bin/sh\necho "$1" > shown\n')
+    script.chmod(0o755)
+    assert drill("report", "--out", "mine.html", "--open", BROWSER=f"{script} %s").code == 0
+    assert (drill.work / "shown").read_text().strip() == (drill.work / "mine.html").as_uri()
 
 
 def test_stats_tells_what_is_unfinished_from_what_is_due(drill: Drill):

@@ -41,7 +41,7 @@ def template(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         '{% block lead %}<p class="lead">{{ words }}</p>{% endblock %}'
         '{% block main %}{% call section("one", "One") %}'
         "{% for picture in pictures %}"
-        '{{ figure(picture, words, ("x", "y"), ((words, 2),)) }}{% endfor %}'
+        '{{ figure(picture, words, words, ("x", "y"), ((words, 2),)) }}{% endfor %}'
         "{{ bar(3, 5, words) }}{% endcall %}{% endblock %}"
     )
     environment = _environment()

@@ -162,7 +162,7 @@ def test_the_code_grows_in_the_candidates_own_file_from_mha_to_tiles(app: App, g
     ]
     assert {item.file for item in code} == {
         str(Path("work", f"mock-{record.id}", "causal_mha.py").absolute())
-    }  # noqa: E501
+    }
     whole = Path(code[0].file).read_text()
     assert all(app.index.questions[i.question]["entry"] + "(" in whole for i in code)
 
@@ -176,7 +176,7 @@ def test_a_hint_costs_and_after_a_run_it_names_the_mistake(
     def rightly(item: Item) -> bool | str:
         if item.question == "causal-mha":
             return f"run {wrong}\nhint\nrun {right}"
-        return "skip"
+        return "end" if item.question == "gqa" else "skip"
 
     _, now = sit(app, grader, begin(app), Candidate(app, rightly, 0.3))
     code = next(item for item in now.items if item.question == "causal-mha")

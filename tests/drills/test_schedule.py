@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
 from facts import START, at, review
+from hypothesis import given
+from hypothesis import strategies as st
 
+from drills import schedule
 from drills.schedule import AGAIN, EASY, GOOD, HARD, rate_pass, rate_told, replay
 
 
@@ -51,3 +55,26 @@ def test_passing_when_due_lengthens_the_interval_and_giving_up_shortens_it():
 def test_the_same_reviews_give_the_same_card_each_time():
     reviews = [review(GOOD, START), review(HARD, at(days=2)), review(EASY, at(days=9))]
     assert replay("rope", reviews) == replay("rope", reviews)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(13, 2000)), min_size=1, max_size=6),
+    st.integers(0, 4000),
+)
+def test_predicted_recall_is_what_fsrs_calls_retrievability(
+    history: list[tuple[int, int]], hours: int
+):
+    from fsrs import Card as FsrsCard
+    from fsrs import Scheduler
+
+    moment, reviews = START, []
+    for rating, gap in history:
+        moment += timedelta(hours=gap)
+        reviews.append(review(rating, moment))
+    card, form = schedule.replay("rope", reviews)
+    now = moment + timedelta(hours=hours)
+    theirs = Scheduler().get_card_retrievability(FsrsCard.from_dict(json.loads(form)), now)
+    assert schedule.recall(card.stability, card.last_review, now) == pytest.approx(
+        theirs, rel=1e-12
+    )
+    assert schedule.stabilities(reviews)[-1] == card.stability

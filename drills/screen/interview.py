@@ -101,7 +101,7 @@ def print_run(report: Report, seconds: float, par: float) -> None:
     width = look.out().width
     good = report.verdict == "passed"
     head = Text(f" {words(report.verdict)}", style=look.GOOD if good else look.BAD)
-    graded = [check for check in report.checks if check.verdict != "skipped"]
+    graded = [check for check in report.checks if check.verdict not in ("skipped", "not_run")]
     right = sum(check.verdict == "passed" for check in graded)
     counted = f" · {right} of {len(graded)} checks" if graded else ""
     lines = [Text(""), head + Text(counted)]

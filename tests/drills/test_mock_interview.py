@@ -144,6 +144,8 @@ def test_what_was_missed_is_named_explained_probed_and_due_tomorrow(app: App, gr
 
 def test_the_code_grows_in_the_candidates_own_file_from_mha_to_tiles(app: App, grader: Grader):
     def rightly(item: Item) -> bool | str:
+        if item.question == "fused-attention":  # a kernel: as far as this goes
+            return "end"
         if item.round != "code" or not item.file:
             return "skip"
         code = Path(candidates.right(app.index.questions[item.question], 0)["file"]).read_text()
@@ -159,12 +161,13 @@ def test_the_code_grows_in_the_candidates_own_file_from_mha_to_tiles(app: App, g
         ("gqa", state.PASSED),
         ("cached-gqa", state.PASSED),
         ("flash-attention", state.PASSED),
+        ("fused-attention", state.OUT_OF_TIME),
     ]
     assert {item.file for item in code} == {
         str(Path("work", f"mock-{record.id}", "causal_mha.py").absolute())
     }
     whole = Path(code[0].file).read_text()
-    assert all(app.index.questions[i.question]["entry"] + "(" in whole for i in code)
+    assert all(app.index.questions[i.question]["entry"] + "(" in whole for i in code[:4])
 
 
 def test_a_hint_costs_and_after_a_run_it_names_the_mistake(

@@ -24,7 +24,12 @@ _SECTIONS = [
     ("next", "What to drill next"),
     ("transcript", "Transcript"),
 ]
-_OUTCOMES = (state.PASSED, state.MISSED, state.SKIPPED, state.OUT_OF_TIME)
+_COLOURS = {
+    state.PASSED: svg.SERIES[2],
+    state.MISSED: svg.SERIES[1],
+    state.SKIPPED: svg.SOFT,
+    state.OUT_OF_TIME: svg.LINE,
+}
 
 
 def write(found: Debrief, path: Path, force: bool = False) -> None:
@@ -104,7 +109,7 @@ def _timeline(found: Debrief) -> Markup:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        for outcome, colour in zip(_OUTCOMES, svg.SERIES, strict=True):
+        for outcome, colour in _COLOURS.items():
             mine = [a for a in answers if a.outcome == outcome]
             if mine:
                 axes.barh(

@@ -100,7 +100,7 @@ def _follow_up(state: State, bank: Bank, used: float, end: float) -> Step | None
         return None
     asked = {item.question for item in state.items}
     chain = _chain(state, last)
-    for edge in bank[last.question].get("follow_ups") or ():
+    for edge in bank.get(last.question, {}).get("follow_ups") or ():
         question = bank.get(edge["ask"])
         if question is None or edge["ask"] in asked or not _fits(edge, last):
             continue

@@ -14,6 +14,7 @@ from drills.screen.evidence import MARGIN, labelled, sample_lines, where_lines
 from drills.screen.kernel import kernel_lines
 from drills.screen.markdown import render, spans, wrap
 from drills.screen.parts import NOUNS, colour, part_lines
+from drills.screen.places import excerpt, place_lines, traceback_lines
 from drills.screen.safe import safe
 from questions.kinds import CODE_KINDS
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from drills.submit import Outcome
     from grader.report import Report
 
-_LONGEST_TRACEBACK = 12
 _LONGEST_OUTPUT = 6
 
 
@@ -53,9 +53,9 @@ def report_lines(outcome: Outcome, width: int) -> list[Text]:
     if code:
         lines += check_lines(report, width)
         lines += kernel_lines(report, width)
-    lines += _raw("Traceback", report.traceback, _LONGEST_TRACEBACK)
+    lines += place_lines(report, outcome.path) + traceback_lines(report, outcome.path)
     if report.verdict != "passed":
-        lines += _raw("It printed", report.output, _LONGEST_OUTPUT)
+        lines += _printed(report.output)
     for note in report.notes:
         lines += [Text(""), *labelled("Note", Text(safe(note)), width)]
     return lines
@@ -192,19 +192,8 @@ def _mistakes(report: Report, width: int) -> list[Text]:
     return lines
 
 
-def _raw(label: str, text: str, most: int) -> list[Text]:
-    if not text.strip():
-        return []
-    rows = safe(text).rstrip().split("\n")
-    if len(rows) > most:
-        cut = len(rows) - most
-        half = most // 2
-        rows = [*rows[:half], f"… {cut} lines more …", *rows[-half:]]
-    return [
-        Text(""),
-        Text(f" {label}", style=look.DIM),
-        *(Text(f"   {row}", overflow="fold") for row in rows),
-    ]
+def _printed(output: str) -> list[Text]:
+    return excerpt("It printed", output, _LONGEST_OUTPUT, lambda row: Text(f"   {row}"))
 
 
 def _action(label: str, command: str, about: str = "") -> list[Text]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -82,7 +83,12 @@ def _standing(
     )
 
 
-def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choice:
+def choose(
+    app: App,
+    topic: str | None = None,
+    kind: str | None = None,
+    among: Callable[[Question], bool] = lambda question: True,
+) -> Choice:
     """Raises DrillError: exit 2 for a filter that fits nothing, 5 where nothing is due or new."""
     questions = app.index.questions
     fitting = [
@@ -90,6 +96,7 @@ def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choic
         for question_id in app.index.order
         if (topic is None or questions[question_id]["topic"] == topic)
         and (kind is None or questions[question_id]["kind"] == kind)
+        and among(questions[question_id])
     ]
     if not fitting:
         raise DrillError(f"No {kind} problem is on {topic}: drill list shows them all.", USAGE)

@@ -28,6 +28,7 @@ HELP: tuple[tuple[tuple[str, ...], str], ...] = (
     (("show", "list"), "one problem; the bank, with status and due dates"),
     (("start",), "write the starter file of a code problem"),
     (("grade", "answer"), "grade a file; grade an answer that is not code"),
+    (("watch",), "grade a file each time it is saved"),
     (("hint", "solution"), "the next hint; the commented solution, which is giving up"),
     (("skip", "reset"), "put a problem off until tomorrow; a fresh start for it"),
     (("stats",), "progress"),

@@ -91,8 +91,14 @@ def isolation(layers: Sequence[str], width: int) -> list[Text]:
     return lines
 
 
-def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[Text]:
-    """The last lines: what to type now. `in_place` leaves out what the menu below them offers."""
+def next_actions(
+    outcome: Outcome,
+    width: int,
+    in_place: bool = False,
+    then: tuple[str, str] = ("drill next", ""),
+) -> list[Text]:
+    """The last lines: what to type now. `in_place` leaves out what the menu below them offers;
+    `then` is what to type once it is over, and what that serves."""
     report = outcome.report
     lines = [Text(""), *isolation(report.isolation, width)]
     if outcome.over:
@@ -102,7 +108,7 @@ def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[T
             lines += labelled("Back", Text(f"{back} ({reason})", style=look.DIM), width)
         if report.kind == "explain":
             lines += _action("Compare", f"drill solution {report.question}")
-        return [*lines, *_action("Next", "drill next")]
+        return [*lines, *_action("Next", *then)]
     if report.verdict == "grader_error":
         return [*lines, *_action("Look", "drill doctor")]
     if report.where is not None:

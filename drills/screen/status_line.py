@@ -28,8 +28,8 @@ class StatusLine:
         self.clear()
         width = terminal.width - 1  # a full line would wrap, and half of it stay
         room = width - len(time) - len(self.keys) - 6
-        line = Text.assemble((f" {time}", look.DIM), f"  {one_line(what, max(room, 12))}")
-        line.append(f"   {self.keys}" if room >= 12 else "", look.DIM)
+        line = Text.assemble((f" {time}", look.DIM), f"  {one_line(what, max(room, 24))}")
+        line.append(f"   {self.keys}", look.DIM)
         line.truncate(width, overflow="ellipsis")
         terminal.stream.write(terminal.rendered(line))
         terminal.stream.flush()

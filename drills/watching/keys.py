@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 _PASTE = 16  # so many characters at once were not typed
-_SEQUENCE = re.compile("\x1b(?:[[][0-?]*[ -/]*[@-~]|O?.)?")  # an arrow, Home, Alt with a letter
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O?.)?")  # an arrow, Home, Alt with a letter
 ENDED = "\x04"  # Ctrl-D; also what is read where the terminal is gone
 
 

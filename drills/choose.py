@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from drills import clock, schedule, sitting
 from drills.app import App, Question
 from drills.errors import NOTHING_DUE, USAGE, DrillError
 from drills.store import Attempt, Card, Event, Review
+
+if TYPE_CHECKING:
+    from drills import plan_facts
 
 
 @dataclass(frozen=True)
@@ -108,10 +112,15 @@ def choose(
         latest = _latest_begun(app, unfinished)
         return Choice(questions[latest], "unfinished", _unfinished_note(found[latest]))
     due = [i for i in fitting if found[i].status == "due"]
+    guide = _guide(app)
+    if guide is not None and not due:
+        due = [i for i in fitting if i in guide.early and found[i].status in ("learned", "missed")]
     if due:
         first = min(due, key=lambda i: found[i].due or now)
         return Choice(questions[first], "due", _due_note(app, first, found[first], now))
     new = [i for i in fitting if found[i].status == "new"]
+    if guide is not None:
+        new = [i for i in guide.order if i in new]
     for question_id in new:
         if not _waiting_for(questions[question_id], found):
             return Choice(questions[question_id], "new", "")
@@ -120,6 +129,15 @@ def choose(
         missing = ", ".join(_waiting_for(questions[new[0]], found))
         return Choice(questions[new[0]], "new", f"builds on {missing}, not passed yet")
     raise DrillError(_nothing(fitting, found, now, bool(topic or kind)), NOTHING_DUE)
+
+
+def _guide(app: App) -> plan_facts.Guide | None:
+    """What a plan that is on has to say."""
+    if not app.store.events("plan"):
+        return None
+    from drills import plan_facts
+
+    return plan_facts.guide(app)
 
 
 def _waiting_for(question: Question, found: dict[str, Standing]) -> list[str]:

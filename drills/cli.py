@@ -32,6 +32,7 @@ HELP: tuple[tuple[tuple[str, ...], str], ...] = (
     (("hint", "solution"), "the next hint; the commented solution, which is giving up"),
     (("skip", "reset"), "put a problem off until tomorrow; a fresh start for it"),
     (("stats",), "progress"),
+    (("plan",), "a study plan until the day of an interview"),
     (("lab",), "measure on this machine: plots, and questions on them"),
     (("bank",), "banks of problems: check, trust, schema, new"),
     (("doctor",), "versions, isolation, database, bank"),

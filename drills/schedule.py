@@ -11,8 +11,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from drills.store.rows import Card, Review
+
+if TYPE_CHECKING:
+    from fsrs import Scheduler
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
 ONE_SITTING = timedelta(hours=12)  # what follows a review within this is practice, not a review
@@ -50,18 +54,24 @@ MOSTLY_RIGHT = Rated(HARD, "most points made")
 SAW_SOLUTION = Rated(AGAIN, "saw the solution")
 
 
+def scheduler() -> Scheduler:
+    from fsrs import Scheduler
+
+    return Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+
+
 def replay(question: str, reviews: Sequence[Review]) -> tuple[Card, str]:
     """The card that `reviews` (at least one, in order of time) lead to, and FSRS's own form of it.
 
     The same reviews give the same card on every machine: fuzz is off, and times are UTC.
     """
     from fsrs import Card as FsrsCard
-    from fsrs import Rating, Scheduler
+    from fsrs import Rating
 
-    scheduler = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+    fsrs = scheduler()
     card = FsrsCard(card_id=1, due=reviews[0].at)
     for review in reviews:
-        card, _ = scheduler.review_card(card, Rating(review.rating), review.at)
+        card, _ = fsrs.review_card(card, Rating(review.rating), review.at)
     lapses = sum(review.rating == AGAIN for review in reviews)
     row = Card(question, card.due, reviews[-1].at, len(reviews), lapses)
     return row, json.dumps(card.to_dict(), sort_keys=True)

@@ -111,8 +111,13 @@ def choose(
     if unfinished:
         latest = _latest_begun(app, unfinished)
         return Choice(questions[latest], "unfinished", _unfinished_note(found[latest]))
-    due = [i for i in fitting if found[i].status == "due"]
     guide = _guide(app)
+    for question_id in guide.today if guide is not None else ():
+        if question_id in fitting and found[question_id].status != "put off":
+            known = found[question_id].due is not None
+            note = _due_note(app, question_id, found[question_id], now) if known else ""
+            return Choice(questions[question_id], "due" if known else "new", note)
+    due = [i for i in fitting if found[i].status == "due"]
     if guide is not None and not due:
         due = [i for i in fitting if i in guide.early and found[i].status in ("learned", "missed")]
     if due:

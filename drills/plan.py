@@ -1,9 +1,10 @@
 """A study plan to the date of an interview: which problems on which day, within so many hours a
 week. Pure functions over what is known of each question; days are counted from today, which is 0.
 
-Reviews come first, on the days on which FSRS brings them back, then what is new, each problem
-after those that it builds on. The last days are for review and one mock interview: there a review
-is worth what it adds to the predicted recall on the date itself.
+Reviews come on the days on which FSRS brings them back, and what is new after what it builds on;
+which of the two comes first on a day that has not time for both is tried, for it depends on the
+time there is which gives the higher predicted recall on the date. The last days are for review
+and one mock interview: there a review is worth what it adds to that recall.
 """
 
 from __future__ import annotations
@@ -53,11 +54,13 @@ class Item:
 @dataclass(frozen=True)
 class Frame:
     """The time there is: `days` until the date; `into` the current week, so many days of it are
-    gone and `spent` minutes of its hours are used; the last `calm` days take nothing new."""
+    gone. `spent` minutes of its hours were used on those, and `done` today. The last `calm` days
+    take nothing new."""
 
     days: int
     into: int = 0
     spent: float = 0.0
+    done: float = 0.0
     calm: int = 0
     mock: bool = True
 
@@ -66,12 +69,14 @@ class Frame:
         return (self.into + day) // 7
 
     def room(self, day: int, hours: float) -> float:
-        """Minutes that its week may have used by the end of `day`: its share, and a day's in
-        advance, so that a long problem need not wait; in whole at most `hours`, less in a last
-        week that is cut short."""
-        gone = (self.into + day) % 7
-        length = min(7, self.into + self.days - 7 * self.week(day))
-        return hours * 60 * min(length, gone + 2) / 7
+        """Minutes that its week may have used by the end of `day`. What is left of the week's
+        hours is shared out among its days, with a day's share in advance, so that a long problem
+        need not wait. A last week that is cut short has less."""
+        begin = 7 * self.week(day) - self.into
+        first, end = max(0, begin), min(begin + 7, self.days)
+        spent = 0.0 if begin > 0 else self.spent
+        left = max(0.0, hours * 60 * (end - begin) / 7 - spent)
+        return spent + left * min(1.0, (day - first + 2) / (end - first))
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,8 @@ def calm_days(days: int) -> int:
 def make(items: Sequence[Item], frame: Frame, hours: float) -> Plan:
     """The plan for `hours` a week, a multiple of STEP; `items` in teaching order.
 
-    More hours never give fewer new problems or a lower recall: of the plans for fewer hours, all
-    of which are open to the learner too, one gives way only to one that is no worse in either.
+    More hours never give fewer new problems or a lower recall: the plans for fewer hours are open
+    to the learner too, and one gives way only to one that is no worse in either.
     """
     within = round(hours / STEP)
     return list(islice(_plans(items, frame), within))[-1]
@@ -124,19 +129,20 @@ def hours_for_everything(items: Sequence[Item], frame: Frame) -> float | None:
 def _plans(items: Sequence[Item], frame: Frame) -> Iterator[Plan]:
     """The best plan for each multiple of STEP, until nothing is left to add."""
     best = draft(items, frame, STEP)
-    yield best
-    for count in range(2, round(MOST_HOURS / STEP) + 1):
+    for count in range(1, round(MOST_HOURS / STEP) + 1):
+        for eager in (False, True):
+            other = draft(items, frame, count * STEP, eager)
+            if not best.complete and other.new >= best.new and other.recall >= best.recall:
+                best = other
+        yield best
         if best.complete:
             return
-        other = draft(items, frame, count * STEP)
-        if other.new >= best.new and other.recall >= best.recall:
-            best = other
-        yield best
 
 
-def draft(items: Sequence[Item], frame: Frame, hours: float) -> Plan:
-    """One way to use `hours` a week: day by day, the reviews that are due, then what is new."""
-    return _Draft(items, frame, hours).plan()
+def draft(items: Sequence[Item], frame: Frame, hours: float, eager: bool = False) -> Plan:
+    """One way to use `hours` a week: day by day the reviews that are due, then what is new; or the
+    other way round, where `eager`."""
+    return _Draft(items, frame, hours).plan(eager)
 
 
 def path(items: Sequence[Item]) -> list[Item]:
@@ -168,23 +174,27 @@ class _Draft:
         self.ready = {item.id for item in items if item.passed}
         self.waiting = path(items)
         self.mock = frame.mock
-        self.used = frame.spent  # of the week
-        self.today = 0  # of the day
+        self.used = frame.spent + frame.done  # of the week
+        self.today = frame.done  # of the day
         self.tasks: list[Task] = []
 
-    def plan(self) -> Plan:
+    def plan(self, eager: bool) -> Plan:
         days = self.frame.days
         before = dict(self.memories)
         for day in range(days):
-            if day and self.frame.week(day) != self.frame.week(day - 1):
-                self.used = 0.0
-            self.today = 0
+            if day:
+                self.today = 0.0
+                if self.frame.week(day) != self.frame.week(day - 1):
+                    self.used = 0.0
             last = day >= days - max(1, self.frame.calm)
             if self.mock and last and self._take(day, "mock", "", MOCK):
                 self.mock = False
-            self._review(day, last)
+            if not eager:
+                self._review(day, last)
             if day < days - self.frame.calm:
                 self._begin(day)
+            if eager:
+                self._review(day, last)
         left = sorted(enumerate(self.waiting), key=lambda one: (one[1].worth, -one[0]))
         safe = all(recall(memory, days) >= BAR for memory in self.memories.values())
         return Plan(

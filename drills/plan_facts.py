@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from math import ceil
 from statistics import median
 
@@ -54,23 +55,27 @@ class Aim:
 @dataclass(frozen=True)
 class Standing:
     """The plan today. `done` are today's tasks that are done; `behind` the minutes that the days
-    before left of this week's share; `everything` the hours a week that would leave nothing out,
-    None for more than a week has."""
+    before left of this week's share."""
 
     aim: Aim
     today: date
     plan: Plan
     done: tuple[Task, ...]
     behind: float
-    everything: float | None
-    items: Mapping[str, Item]
+    items: list[Item]
+    frame: Frame
 
     @property
     def days(self) -> int:
         return (self.aim.until - self.today).days
 
+    @cached_property
+    def everything(self) -> float | None:
+        """The hours a week that would leave nothing out; None for more than a week has."""
+        return hours_for_everything(self.items, self.frame)
+
     def minutes(self, *questions: str) -> int:
-        return sum(self.items[question].minutes for question in questions)
+        return sum(item.minutes for item in self.items if item.id in questions)
 
 
 def aim(app: App) -> Aim | None:
@@ -107,16 +112,19 @@ def local(moment: datetime) -> date:
 def standing(app: App, chosen: Aim) -> Standing:
     today = local(clock.now())
     found = items(app, chosen, today)
-    by_id = {item.id: item for item in found}
     into = (today - chosen.since).days % 7
-    reviewed = _reviewed(app, by_id, today)
-    week = [task for task in reviewed if task.day >= -into]
-    days = (chosen.until - today).days
-    spent = float(sum(task.minutes for task in week))
-    frame = Frame(days, into, spent, chosen.calm, not _mock_done(app, chosen))
-    done = tuple(task for task in week if task.day == 0)
-    before = spent - sum(task.minutes for task in done)
-    behind = chosen.hours * 60 * into / 7 - before
+    reviewed = _reviewed(app, found, today)
+    done = tuple(task for task in reviewed if task.day == 0)
+    spent = float(sum(task.minutes for task in reviewed if -into <= task.day < 0))
+    frame = Frame(
+        days=(chosen.until - today).days,
+        into=into,
+        spent=spent,
+        done=float(sum(task.minutes for task in done)),
+        calm=chosen.calm,
+        mock=not _mock_done(app, chosen),
+    )
+    behind = chosen.hours * 60 * into / 7 - spent
     plan = make(found, frame, chosen.hours)
     late = behind >= _BEHIND and bool(plan.tasks)
     return Standing(
@@ -125,8 +133,8 @@ def standing(app: App, chosen: Aim) -> Standing:
         plan=plan,
         done=done,
         behind=behind if late else 0.0,
-        everything=hours_for_everything(found, frame),
-        items=by_id,
+        items=found,
+        frame=frame,
     )
 
 
@@ -175,9 +183,11 @@ def memories(app: App, today: date) -> dict[str, Memory]:
 
 @dataclass(frozen=True)
 class Guide:
-    """What a plan changes in `drill next`. `early`: in its last days, the questions that will not
-    be recalled on its date unless they are reviewed once more; `order`: the path to what is new."""
+    """What a plan changes in `drill next`. `today`: what is left of today's share; `early`: in its
+    last days, the questions that will not be recalled on its date unless they are reviewed once
+    more; `order`: the path to what is new."""
 
+    today: list[str]
     early: frozenset[str]
     order: list[str]
 
@@ -188,17 +198,17 @@ def guide(app: App) -> Guide | None:
     today = local(clock.now())
     if chosen is None or chosen.until <= today:
         return None
-    days = (chosen.until - today).days
-    found = items(app, chosen, today)
+    now = standing(app, chosen)
     early = frozenset(
         item.id
-        for item in found
-        if days <= max(1, chosen.calm)
+        for item in now.items
+        if now.days <= max(1, chosen.calm)
         and item.memory is not None
         and item.memory.day < 0
-        and recall(item.memory, days) < BAR
+        and recall(item.memory, now.days) < BAR
     )
-    return Guide(early, [item.id for item in path(found)])
+    share = [task.question for task in now.plan.tasks if task.day == 0 and task.question]
+    return Guide(share, early, [item.id for item in path(now.items)])
 
 
 def _worth(question: Question, role: str) -> float:
@@ -224,8 +234,9 @@ def _pace(
     return min(_MOST, max(_LEAST, median(times)))
 
 
-def _reviewed(app: App, by_id: Mapping[str, Item], today: date) -> list[Task]:
+def _reviewed(app: App, found: Sequence[Item], today: date) -> list[Task]:
     """The work of the past, as the plan counts it; the first review of a question was new."""
+    by_id = {item.id: item for item in found}
     tasks, seen = [], set()
     for review in app.store.reviews():
         item = by_id.get(review.question)

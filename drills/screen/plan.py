@@ -50,7 +50,7 @@ def _head(standing: Standing, width: int) -> list[Text]:
     share = f"Predicted recall on that day: {plan.recall:.0%} of all problems with this plan, "
     lines += wrap(Text(f"{share}{plan.unaided:.0%} without."), width, " ")
     if standing.behind:
-        told = f"You are {_time(standing.behind)} behind this week's share; it is spread anew."
+        told = f"You are {_time(standing.behind)} behind; the rest of the week makes up for it."
         lines += wrap(Text(told, style=look.UNSURE), width, " ")
     return lines
 

@@ -68,15 +68,22 @@ class Frame:
         """The number of the week that `day` lies in, the current one being 0."""
         return (self.into + day) // 7
 
+    def whole(self, day: int, hours: float) -> float:
+        """Minutes of the week that `day` lies in; a last one that is cut short has less."""
+        begin = 7 * self.week(day) - self.into
+        return hours * 60 * (min(begin + 7, self.days) - begin) / 7
+
     def room(self, day: int, hours: float) -> float:
-        """Minutes that its week may have used by the end of `day`. What is left of the week's
-        hours is shared out among its days, with a day's share in advance, so that a long problem
-        need not wait. A last week that is cut short has less."""
+        """Minutes that its week may have used by the end of `day`: an even share for each day so
+        far, and one in advance, so that a long problem need not wait. Who is behind makes up for
+        it over the rest of the week."""
+        whole = self.whole(day, hours)
         begin = 7 * self.week(day) - self.into
         first, end = max(0, begin), min(begin + 7, self.days)
-        spent = 0.0 if begin > 0 else self.spent
-        left = max(0.0, hours * 60 * (end - begin) / 7 - spent)
-        return spent + left * min(1.0, (day - first + 2) / (end - first))
+        spent = 0.0 if begin > 0 else min(self.spent, whole)
+        even = whole * min(1.0, (day - begin + 2) / (end - begin))
+        rest = (whole - spent) * min(1.0, (day - first + 2) / (end - first))
+        return min(even, spent + rest)
 
 
 @dataclass(frozen=True)
@@ -211,9 +218,11 @@ class _Draft:
         return total / max(1, len(self.items))
 
     def _take(self, day: int, kind: str, question: str, minutes: int) -> bool:
-        """Put it on `day` where there is time for it."""
+        """Put it on `day` where there is time for it. The mock interview may take what the week
+        has left: the other days then have less."""
+        within = self.frame.whole if kind == "mock" else self.frame.room
         most = max(LONGEST_DAY, 3 * self.hours * 60 / 7)
-        if self.today + minutes > most or self.used + minutes > self.frame.room(day, self.hours):
+        if self.today + minutes > most or self.used + minutes > within(day, self.hours):
             return False
         self.today += minutes
         self.used += minutes

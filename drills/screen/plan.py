@@ -118,7 +118,9 @@ def _left_out(standing: Standing, width: int) -> list[Text]:
     if standing.plan.complete:
         return []
     if not left:
-        told = f"All that is new fits, and not all that a good memory of it takes. {remedy}"
+        mocks = any(task.kind == "mock" for task in standing.plan.tasks)
+        lacking = "every review" if mocks or not standing.frame.mock else "a mock interview"
+        told = f"All that is new fits, but not {lacking}. {remedy}"
         return [*wrap(Text(told, style=look.DIM), width, " "), Text("")]
     count = f"{len(left)} problem{'' if len(left) == 1 else 's'}"
     head = f"Left out: {count}, {_time(standing.minutes(*left))}. {remedy}"

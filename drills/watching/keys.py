@@ -102,6 +102,7 @@ class Keys:
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)  # stopped here, until SIGCONT
         signal.signal(signal.SIGTSTP, self._stop)
+        self._resume()  # where no shell would wake us, nothing has stopped us either
 
     def _resume(self) -> None:
         self._single = False  # whatever the shell made of the terminal meanwhile

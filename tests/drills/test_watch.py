@@ -221,6 +221,8 @@ def test_keys_work_while_a_grade_runs_and_the_terminal_is_left_as_it_was(drill: 
     terminal.until("passed", 60)
     terminal.until("Next ")
     assert ": new)" in terminal.until("[q]uit")
+    terminal.process.send_signal(signal.SIGTSTP)  # ignored by the system: no shell is there
+    terminal.until("[q]uit")
     press(terminal, "n")
     assert "Wrote" in terminal.until("each save is graded")
     press(terminal, "l")

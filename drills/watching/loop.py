@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drills import choose, submit, workspace
+from drills import choose, clock, submit, workspace
 from drills.app import App, Question
 from drills.errors import NOT_PASSED, DrillError
 from drills.screen import console
@@ -243,4 +242,4 @@ class Watching:
 
 def _time() -> str:
     sys.stdout.flush()
-    return datetime.now().strftime("%H:%M:%S")
+    return clock.now().astimezone().strftime("%H:%M:%S")

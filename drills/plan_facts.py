@@ -183,9 +183,9 @@ def memories(app: App, today: date) -> dict[str, Memory]:
 
 @dataclass(frozen=True)
 class Guide:
-    """What a plan changes in `drill next`. `today`: what is left of today's share; `early`: in its
-    last days, the questions that will not be recalled on its date unless they are reviewed once
-    more; `order`: the path to what is new."""
+    """What a plan changes in `drill next`. `today`: what is left of today's share, reviews first;
+    `early`: in its last days, the questions that will not be recalled on its date unless they are
+    reviewed once more; `order`: the path to what is new."""
 
     today: list[str]
     early: frozenset[str]
@@ -207,8 +207,11 @@ def guide(app: App) -> Guide | None:
         and item.memory.day < 0
         and recall(item.memory, now.days) < BAR
     )
-    share = [task.question for task in now.plan.tasks if task.day == 0 and task.question]
-    return Guide(share, early, [item.id for item in path(now.items)])
+    share = sorted(
+        (task for task in now.plan.tasks if task.day == 0 and task.question),
+        key=lambda task: task.kind != "review",
+    )
+    return Guide([task.question for task in share], early, [item.id for item in path(now.items)])
 
 
 def _worth(question: Question, role: str) -> float:

@@ -177,10 +177,11 @@ def ago(**span: float) -> datetime:
     return clock.now() - timedelta(**span)
 
 
-def passes(drill: Drill, question: str, at: datetime, rating: int = schedule.GOOD) -> None:
-    review = Review(new_uuid(), question, at, rating, "passed")
+def passes(drill: Drill, question: str, at: datetime, seconds: float | None = None) -> None:
+    review = Review(new_uuid(), question, at, schedule.GOOD, "passed")
+    tried = attempt("passed", at, question)._replace(seconds=seconds)
     store = Store(drill.home, print)
-    store.record_attempt(report(question), "", attempt("passed", at, question), review)
+    store.record_attempt(report(question), "", tried, review)
     store.close()
 
 
@@ -230,6 +231,23 @@ def test_drill_next_brings_back_early_what_the_date_needs(drill: Drill):
     shown = drill("plan", "--json").json
     tasks = [(task["kind"], task["question"]) for one in shown["days"] for task in one["tasks"]]
     assert sorted(tasks, key=str) == [("mock", None), ("review", "rope")]
+
+
+def test_minutes_are_par_by_the_learners_own_pace_once_it_is_known(drill: Drill):
+    par = {
+        q["id"]: q["minutes"] for q in drill("list", "--kind", "code", "--json").json["questions"]
+    }
+    arguments = ("plan", "--until", day(30), "--hours-per-week", "10", "--json")
+
+    def paces() -> set[float]:
+        tasks = [task for one in drill(*arguments).json["days"] for task in one["tasks"]]
+        new = [t for t in tasks if t["kind"] == "new" and t["question"] in par]
+        return {round(task["minutes"] / par[task["question"]], 1) for task in new}
+
+    assert paces() <= {1.5, 1.6, 1.7}  # in whole minutes
+    for question in list(par)[:3]:
+        passes(drill, question, ago(days=1), par[question] * 120)
+    assert paces() == {2.0}
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,9 @@ def place_lines(report: Report, path: str) -> list[Text]:
 
 def traceback_lines(report: Report, path: str) -> list[Text]:
     """Python's own traceback with its places in that form."""
-    return excerpt("Traceback", report.traceback, _LONGEST_TRACEBACK, lambda row: _row(row, path))
+    error = report.traceback.rstrip().rpartition("\n")[2].strip()
+    text, most = report.traceback, _LONGEST_TRACEBACK
+    return excerpt("Traceback", text, most, lambda row: _row(row, path, error))
 
 
 def excerpt(label: str, text: str, most: int, shown: Callable[[str], Text]) -> list[Text]:
@@ -50,12 +52,14 @@ def excerpt(label: str, text: str, most: int, shown: Callable[[str], Text]) -> l
     return [Text(""), Text(f" {label}", style=look.DIM), *(shown(row) for row in rows)]
 
 
-def _row(row: str, path: str) -> Text:
+def _row(row: str, path: str, error: str) -> Text:
     frame = _FRAME.fullmatch(row)
     if frame is None:
         return Text(f"   {row}")
     own = path.rpartition("/")[2] == frame["name"]
-    return _place(path if own else frame["name"], int(frame["line"]), frame["rest"].lstrip(", "))
+    # vim takes no place without words: a syntax error, which names no function, has its own.
+    about = frame["rest"].lstrip(", ") or error
+    return _place(path if own else frame["name"], int(frame["line"]), about)
 
 
 def _place(path: str, line: int, about: str) -> Text:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from drills import clock, schedule, sitting
 from drills.app import App, Question
 from drills.errors import NOTHING_DUE, USAGE, DrillError
 from drills.store import Attempt, Card, Event, Review
+
+if TYPE_CHECKING:
+    from drills import plan_facts
 
 Fact = TypeVar("Fact", Attempt, Event)
 
@@ -94,7 +98,12 @@ def _standing(
     )
 
 
-def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choice:
+def choose(
+    app: App,
+    topic: str | None = None,
+    kind: str | None = None,
+    among: Callable[[Question], bool] = lambda question: True,
+) -> Choice:
     """Raises DrillError: exit 2 for a filter that fits nothing, 5 where nothing is due or new."""
     questions = app.index.questions
     fitting = [
@@ -102,6 +111,7 @@ def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choic
         for question_id in app.index.order
         if (topic is None or questions[question_id]["topic"] == topic)
         and (kind is None or questions[question_id]["kind"] == kind)
+        and among(questions[question_id])
     ]
     if not fitting:
         raise DrillError(f"No {kind} problem is on {topic}: drill list shows them all.", USAGE)
@@ -112,11 +122,21 @@ def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choic
     if unfinished:
         latest = app.store.last_begun(unfinished) or unfinished[0]
         return Choice(questions[latest], "unfinished", _unfinished_note(found[latest]))
+    guide = _guide(app)
+    for question_id in guide.today if guide is not None else ():
+        if question_id in fitting and found[question_id].status != "put off":
+            known = found[question_id].due is not None
+            note = _due_note(app, question_id, found[question_id], now) if known else ""
+            return Choice(questions[question_id], "due" if known else "new", note)
     due = [i for i in fitting if found[i].status == "due"]
+    if guide is not None and not due:
+        due = [i for i in fitting if i in guide.early and found[i].status in ("learned", "missed")]
     if due:
         first = min(due, key=lambda i: found[i].due or now)
         return Choice(questions[first], "due", _due_note(app, first, found[first], now))
     new = [i for i in fitting if found[i].status == "new"]
+    if guide is not None:
+        new = [i for i in guide.order if i in new]
     advised = {event.question for event in app.store.events_named("advised")}
     ready = [i for i in new if not _waiting_for(questions[i], found)]
     for question_id in [*(i for i in ready if i in advised), *ready]:
@@ -127,6 +147,15 @@ def choose(app: App, topic: str | None = None, kind: str | None = None) -> Choic
         missing = ", ".join(_waiting_for(questions[new[0]], found))
         return Choice(questions[new[0]], "new", f"builds on {missing}, not passed yet")
     raise DrillError(_nothing(fitting, found, now, bool(topic or kind)), NOTHING_DUE)
+
+
+def _guide(app: App) -> plan_facts.Guide | None:
+    """What a plan that is on has to say."""
+    if not app.store.events("plan"):
+        return None
+    from drills import plan_facts
+
+    return plan_facts.guide(app)
 
 
 def _waiting_for(question: Question, found: dict[str, Standing]) -> list[str]:

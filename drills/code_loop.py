@@ -85,7 +85,8 @@ def _passes(app: App, grader: Grader, served: Served, path: Path) -> bool:
     question = served.question
     try:
         source, name = workspace.read_submission(question, workspace.near(path))
-        report = submit.grade_source(app, grader, question, source, serving.draw_seed(), name)
+        with submit.spinner("grading"):
+            report = submit.grade_source(app, grader, question, source, serving.draw_seed(), name)
     except DrillError as error:  # the learner is told, and stays
         say(f" {error}")
         return False

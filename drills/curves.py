@@ -140,7 +140,7 @@ def _recall(states: States, moment: datetime) -> float | None:
     past = [state for state in states if state[0] <= moment]
     if not past or past[-1][1] is None:
         return None
-    return schedule.recall(past[-1][1], past[-1][0], moment)
+    return schedule.recall_at(past[-1][1], past[-1][0], moment)
 
 
 def mistakes(occasions: Sequence[Occasion], attempts: Sequence[Attempt], count: int) -> list[Made]:

@@ -101,7 +101,7 @@ def measure(app: App) -> Progress:
 
 def predicted(cards: Mapping[str, Card], now: datetime) -> dict[str, float]:
     """The probability, as FSRS predicts it, that each card's question is recalled at `now`."""
-    return {i: schedule.recall(c.stability, c.last_review, now) for i, c in cards.items()}
+    return {i: schedule.recall_at(c.stability, c.last_review, now) for i, c in cards.items()}
 
 
 def planted(app: App) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from questions.kinds import all_cases
 if TYPE_CHECKING:
     from drills.serving import Served
     from drills.store import Attempt, Event
-    from grader.report import Device, Report
+    from grader.report import Device, Report, Verdict
     from grader.session import Grader
 
 
@@ -146,10 +146,23 @@ def grade_source(
     chosen = devices.choose(question, source, device)
     if chosen.lacking:
         raise DrillError(f"Not run: {chosen.lacking}. Next: {chosen.remedy}")
-    with spinner("grading"):
-        return grader.grade(
-            question, source, seed, filename, app.index.mistakes, only_case, chosen.device
-        )
+    mistakes = app.index.mistakes
+    return grader.grade(question, source, seed, filename, mistakes, only_case, chosen.device)
+
+
+def ungraded(question: Question, seed: int | None, verdict: Verdict, summary: str) -> Report:
+    """What `--json` prints of a file that was not graded."""
+    from grader.report import Report
+
+    return Report(
+        question=question["id"],
+        kind=question["kind"],
+        verdict=verdict,
+        score=0.0,
+        seed=seed or 0,
+        summary=summary,
+        revision=question["revision"],
+    )
 
 
 def require_case(question: Question, case_id: str | None) -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drills import home
-from drills.app import App, Question
+from drills.app import App, Question, unknown_id
 from drills.errors import NOT_PASSED, UNUSABLE, USAGE, DrillError
 from grader.isolation import source
+from questions.kinds import CODE_KINDS
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,39 @@ def find(app: App, question_id: str) -> Path | None:
     return here if here.is_file() else remembered(app, question_id)
 
 
+def resolve(app: App, first: str | None, second: str | None) -> tuple[Question, str | None]:
+    """The code question and the file that the one or two arguments name, in either order.
+
+    Without any the question served last; None for a file that was not named. Raises DrillError
+    (exit 2).
+    """
+    question, name = _named(app, first, second)
+    if question["kind"] not in CODE_KINDS:
+        raise DrillError(f"{question['id']} needs no file: drill answer {question['id']} TEXT")
+    return question, name
+
+
+def _named(app: App, first: str | None, second: str | None) -> tuple[Question, str | None]:
+    if first is None:
+        return app.last_served(), None
+    if second is not None:
+        if first not in app.index.questions and second in app.index.questions:
+            first, second = second, first
+        return app.question(first), second
+    if first in app.index.questions:
+        return app.question(first), None
+    if first == "-":
+        return app.last_served(), first
+    if not (first.endswith(".py") or "/" in first or Path(first).exists()):
+        raise DrillError(unknown_id(first, app.index))
+    by_name = Path(first).stem.replace("_", "-")
+    if by_name in app.index.questions:
+        return app.question(by_name), first
+    if not Path(first).exists():
+        raise DrillError(f"There is no file {first}.")
+    return app.last_served(), first
+
+
 def write_starter(
     app: App, question: Question, force: bool = False, fresh: bool = False
 ) -> Starter:
@@ -104,6 +138,13 @@ def write_starter(
             UNUSABLE,
         ) from error
     return Starter(path, "wrote", moved)
+
+
+def begin(app: App, question: Question, force: bool = False) -> Starter:
+    """What `write_starter` does, recorded as the question's beginning."""
+    starter = write_starter(app, question, force=force)
+    app.note(question["id"], "started", detail={"path": str(starter.path)})
+    return starter
 
 
 def _content(path: Path) -> str | None:

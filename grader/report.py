@@ -36,12 +36,14 @@ Verdict = Literal[
 
 @dataclass(frozen=True)
 class Check:
-    """One check of a code question, e.g. `values/left-padded`, with the words a learner reads."""
+    """One check of a code question, e.g. `values/left-padded`, with the words a learner reads.
+    `line`: the line of the file that the message tells of; 0 for none."""
 
     id: str
     verdict: Verdict
     message: str = ""
     title: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True)

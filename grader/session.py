@@ -127,6 +127,14 @@ class Grader:
         finally:
             os.close(tell)
 
+    def abandon(self) -> None:
+        """End the request that another thread waits for, which becomes a fault, and its processes:
+        the next one starts them anew."""
+        control = self._control
+        if control is not None:
+            with contextlib.suppress(OSError):
+                control.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """End every process. Safe to call at any time, and twice."""
         for sock in (self._judge, self._control):

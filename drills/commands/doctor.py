@@ -24,7 +24,17 @@ from grader.isolation import policy
 if TYPE_CHECKING:
     from grader.session import Grader
 
-_LIBRARIES = ("torch", "numpy", "sympy", "pydantic", "click", "rich", "fsrs", "matplotlib")
+_LIBRARIES = (
+    "torch",
+    "numpy",
+    "sympy",
+    "pydantic",
+    "click",
+    "rich",
+    "fsrs",
+    "matplotlib",
+    "watchfiles",
+)
 _USUAL_SECONDS = 10.0
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from drills import devices, serving, submit, workspace
-from drills.app import App, Question, unknown_id
+from drills.app import App, Question
 from drills.errors import GRADER_ERROR, NOT_PASSED, DrillError
 from drills.options import (
     complete_cases,
@@ -20,10 +19,9 @@ from drills.options import (
     seed_option,
 )
 from drills.screen import console
-from questions.kinds import CODE_KINDS
 
 if TYPE_CHECKING:
-    from grader.report import Device, Report, Verdict
+    from grader.report import Device
 
 
 @click.command()
@@ -60,10 +58,8 @@ def command(
     Without ID the problem served last; without FILE the file that was written for it. FILE - is
     standard input. The cases are fresh each time; --seed repeats those of a report.
     """
-    question, name = _resolve(app, first, second)
+    question, name = workspace.resolve(app, first, second)
     question_id = question["id"]
-    if question["kind"] not in CODE_KINDS:
-        raise DrillError(f"{question_id} needs no file: drill answer {question_id} TEXT")
     submit.require_case(question, case_id)
     if reproduce:
         return _reproduce(app, question, seed, case_id, name)
@@ -78,7 +74,7 @@ def command(
     except DrillError as error:
         if not as_json or error.code != NOT_PASSED:
             raise
-        console.print_json(_ungraded(question, seed, "invalid", str(error)).to_json())
+        console.print_json(submit.ungraded(question, seed, "invalid", str(error)).to_json())
         return NOT_PASSED
     chosen = devices.choose(question, source, device)
     if chosen.lacking:
@@ -86,7 +82,7 @@ def command(
     from grader.session import Grader
 
     seed = serving.draw_seed() if seed is None else seed
-    with Grader() as grader:
+    with Grader() as grader, submit.spinner("grading"):
         report = submit.grade_source(
             app, grader, question, source, seed, shown, case_id, chosen.device
         )
@@ -102,28 +98,6 @@ def command(
 
         print_outcome(replace(outcome, path="" if name == "-" else name, named=named))
     return outcome.exit_code
-
-
-def _resolve(app: App, first: str | None, second: str | None) -> tuple[Question, str | None]:
-    """The question and the file that the one or two arguments name, in either order."""
-    if first is None:
-        return app.last_served(), None
-    if second is not None:
-        if first not in app.index.questions and second in app.index.questions:
-            first, second = second, first
-        return app.question(first), second
-    if first in app.index.questions:
-        return app.question(first), None
-    if first == "-":
-        return app.last_served(), first
-    if not (first.endswith(".py") or "/" in first or Path(first).exists()):
-        raise DrillError(unknown_id(first, app.index))
-    by_name = Path(first).stem.replace("_", "-")
-    if by_name in app.index.questions:
-        return app.question(by_name), first
-    if not Path(first).exists():
-        raise DrillError(f"There is no file {first}.")
-    return app.last_served(), first
 
 
 def _reproduce(
@@ -151,23 +125,9 @@ def _reproduce(
 
 def _not_run(question: Question, seed: int | None, chosen: devices.Choice, as_json: bool) -> int:
     summary = f"Not run: {chosen.lacking}."
-    report = replace(_ungraded(question, seed, "not_run", summary), device=chosen.device)
+    report = replace(submit.ungraded(question, seed, "not_run", summary), device=chosen.device)
     if as_json:
         console.print_json(report.to_json())
     else:
         console.say(f"{report.summary}\nNext: {chosen.remedy}")
     return NOT_PASSED
-
-
-def _ungraded(question: Question, seed: int | None, verdict: Verdict, summary: str) -> Report:
-    from grader.report import Report
-
-    return Report(
-        question=question["id"],
-        kind=question["kind"],
-        verdict=verdict,
-        score=0.0,
-        seed=seed or 0,
-        summary=summary,
-        revision=question["revision"],
-    )

@@ -24,6 +24,21 @@ def command(app: App, topic: str | None, kind: str | None, as_json: bool) -> int
     own file is never overwritten.
     """
     choice = choose.choose(app, topic, kind)
+    served, starter, problem = hand_out(app, choice)
+    if as_json:
+        data = serving.as_json(served)
+        data |= {"reason": choice.reason, "note": choice.note}
+        data["file"] = str(starter.path) if starter else None
+        console.print_json(data)
+        return 0
+    _show(app, served, choice.note, starter, problem)
+    return 0
+
+
+def hand_out(
+    app: App, choice: choose.Choice
+) -> tuple[serving.Served, workspace.Starter | None, str]:
+    """Serve and record; for code the starter file too, or why it could not be written."""
     question = choice.question
     question_id = question["id"]
     served = serving.serve(question, serving.seed_to_show(app, question_id))
@@ -38,14 +53,7 @@ def command(app: App, topic: str | None, kind: str | None, as_json: bool) -> int
     if starter is not None:
         detail["path"] = str(starter.path)
     app.note(question_id, "served", served.seed, detail)
-    if as_json:
-        data = serving.as_json(served)
-        data |= {"reason": choice.reason, "note": choice.note}
-        data["file"] = str(starter.path) if starter else None
-        console.print_json(data)
-        return 0
-    _show(app, served, choice.note, starter, problem)
-    return 0
+    return served, starter, problem
 
 
 def _show(

@@ -29,8 +29,7 @@ def command(app: App, question_id: str, force: bool, edit: bool) -> int:
         raise DrillError(f"{question_id} needs no file: drill answer {question_id}")
     if edit:
         editor.require()  # said before anything is written
-    starter = workspace.write_starter(app, question, force=force)
-    app.note(question_id, "started", detail={"path": str(starter.path)})
+    starter = workspace.begin(app, question, force)
     from drills.screen.pages import print_starter
 
     print_starter(starter, read=f"drill show {question_id}")

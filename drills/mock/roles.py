@@ -52,6 +52,11 @@ class Role:
     starts: tuple[str, ...]
     weights: dict[str, float]
 
+    @property
+    def core(self) -> tuple[str, ...]:
+        """The topics that it is asked most about."""
+        return self.topics[:5]
+
 
 def _weights(correctness: int, derivation: int, systems: int, debugging: int) -> dict[str, float]:
     return {
@@ -76,8 +81,8 @@ ROLES = {
         ),
         Role(
             "training",
-            ("attention", "softmax", "multi-head", "masking", "attention-cost", "positions",
-             "flash-attention", "debugging"),
+            ("attention", "softmax", "multi-head", "masking", "debugging", "attention-cost",
+             "positions", "flash-attention"),
             ("causal-mha", "attention", "stable-softmax"),
             _weights(4, 3, 2, 4),
         ),

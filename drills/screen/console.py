@@ -51,10 +51,11 @@ class Terminal:
 
     def print(self, line: str | Text = "") -> None:
         """One line, as it is: wrapping is done before, so that a command can be copied whole."""
-        shown = line if isinstance(line, str) else self._styled(line)
+        shown = line if isinstance(line, str) else self.rendered(line)
         self.stream.write(f"{shown}\n")
 
-    def _styled(self, text: Text) -> str:
+    def rendered(self, text: Text) -> str:
+        """`text` with the controls that this terminal takes."""
         if not self.styled:
             return text.plain
         from rich.color import ColorSystem
@@ -93,9 +94,9 @@ def say(message: str) -> None:
     print(safe(message), file=sys.stderr, flush=True)
 
 
-def print_json(data: dict[str, Any]) -> None:
+def print_json(data: dict[str, Any], one_line: bool = False) -> None:
     """One JSON object on standard output; ASCII, so that no terminal control gets through."""
-    print(json.dumps(data, indent=1), flush=True)
+    print(json.dumps(data, indent=None if one_line else 1), flush=True)
 
 
 def on_terminal() -> bool:

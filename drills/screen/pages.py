@@ -57,9 +57,11 @@ def print_starter(starter: Starter, advice: str = "", read: str = "") -> None:
     _print(["", *lines])
 
 
-def print_outcome(outcome: Outcome, in_place: bool = False) -> None:
+def print_outcome(
+    outcome: Outcome, in_place: bool = False, then: tuple[str, str] = ("drill next", "")
+) -> None:
     width = look.out().width
-    lines = report_lines(outcome, width) + next_actions(outcome, width, in_place)
+    lines = report_lines(outcome, width) + next_actions(outcome, width, in_place, then)
     _print([Text(""), *lines])
 
 

@@ -14,6 +14,7 @@ from drills.screen.evidence import MARGIN, labelled, sample_lines, where_lines
 from drills.screen.kernel import kernel_lines
 from drills.screen.markdown import render, spans, wrap
 from drills.screen.parts import NOUNS, colour, part_lines
+from drills.screen.places import excerpt, place_lines, traceback_lines
 from drills.screen.safe import safe
 from questions.kinds import CODE_KINDS
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from drills.submit import Outcome
     from grader.report import Report
 
-_LONGEST_TRACEBACK = 12
 _LONGEST_OUTPUT = 6
 
 
@@ -53,9 +53,9 @@ def report_lines(outcome: Outcome, width: int) -> list[Text]:
     if code:
         lines += check_lines(report, width)
         lines += kernel_lines(report, width)
-    lines += _raw("Traceback", report.traceback, _LONGEST_TRACEBACK)
+    lines += place_lines(report, outcome.path) + traceback_lines(report, outcome.path)
     if report.verdict != "passed":
-        lines += _raw("It printed", report.output, _LONGEST_OUTPUT)
+        lines += _printed(report.output)
     for note in report.notes:
         lines += [Text(""), *labelled("Note", Text(safe(note)), width)]
     return lines
@@ -91,8 +91,14 @@ def isolation(layers: Sequence[str], width: int) -> list[Text]:
     return lines
 
 
-def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[Text]:
-    """The last lines: what to type now. `in_place` leaves out what the menu below them offers."""
+def next_actions(
+    outcome: Outcome,
+    width: int,
+    in_place: bool = False,
+    then: tuple[str, str] = ("drill next", ""),
+) -> list[Text]:
+    """The last lines: what to type now. `in_place` leaves out what the menu below them offers;
+    `then` is what to type once it is over, and what that serves."""
     report = outcome.report
     lines = [Text(""), *isolation(report.isolation, width)]
     if outcome.over:
@@ -102,7 +108,7 @@ def next_actions(outcome: Outcome, width: int, in_place: bool = False) -> list[T
             lines += labelled("Back", Text(f"{back} ({reason})", style=look.DIM), width)
         if report.kind == "explain":
             lines += _action("Compare", f"drill solution {report.question}")
-        return [*lines, *_action("Next", "drill next")]
+        return [*lines, *_action("Next", *then)]
     if report.verdict == "grader_error":
         return [*lines, *_action("Look", "drill doctor")]
     if report.where is not None:
@@ -192,19 +198,8 @@ def _mistakes(report: Report, width: int) -> list[Text]:
     return lines
 
 
-def _raw(label: str, text: str, most: int) -> list[Text]:
-    if not text.strip():
-        return []
-    rows = safe(text).rstrip().split("\n")
-    if len(rows) > most:
-        cut = len(rows) - most
-        half = most // 2
-        rows = [*rows[:half], f"… {cut} lines more …", *rows[-half:]]
-    return [
-        Text(""),
-        Text(f" {label}", style=look.DIM),
-        *(Text(f"   {row}", overflow="fold") for row in rows),
-    ]
+def _printed(output: str) -> list[Text]:
+    return excerpt("It printed", output, _LONGEST_OUTPUT, lambda row: Text(f"   {row}"))
 
 
 def _action(label: str, command: str, about: str = "") -> list[Text]:

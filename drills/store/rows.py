@@ -40,7 +40,8 @@ class Review(NamedTuple):
 
 class Event(NamedTuple):
     """`name` is served, shown, started, hint, solution, skipped or reset; of a lab, whose
-    `question` is lab/NAME, measured or answered."""
+    `question` is lab/NAME, measured or answered; of the plan, whose `question` is plan, planned or
+    cleared."""
 
     uuid: str
     question: str

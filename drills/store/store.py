@@ -195,6 +195,11 @@ class Store:
             return self.cards()
         return cards
 
+    def fsrs_cards(self) -> dict[str, str]:
+        """By question, the card in FSRS's own form (JSON)."""
+        self.cards()  # rebuilt where they do not fit the reviews
+        return {r[0]: r[1] for r in self.read("SELECT question, card FROM cards")}
+
     def from_the_future(self) -> int:
         """How many attempts, reviews and events are not read because of their date."""
         sql = " + ".join(

@@ -39,7 +39,7 @@ class Checks:
         message = ""
         if verdict != "passed":
             message = say("load", entry=self.question["entry"], **self._stop_facts(outcome, None))
-        return Check("load", verdict, message, "the file loads")
+        return Check("load", verdict, message, "the file loads", outcome.line or 0)
 
     def _stop_facts(self, outcome: Outcome, case: BuiltCase | None) -> dict[str, Any]:
         detail = outcome.detail
@@ -123,7 +123,8 @@ class Checks:
             before = first is not None and not first.values_right and not self.trial.stopped
             return self._skipped(check, title, "float32" if before else self._why_not())
         if not answer.returned:
-            return Check(check, of_outcome(answer.outcome), self.stop(answer), title)
+            line = answer.outcome.line or 0
+            return Check(check, of_outcome(answer.outcome), self.stop(answer), title, line)
         if answer.outputs is None:
             return self._skipped(check, title, "shape")
         if answer.differences:

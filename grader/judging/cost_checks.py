@@ -57,7 +57,8 @@ def totals(seconds: float, reference_seconds: float, weighed: Sequence[Weighed])
 def _cost(checks: Checks, one: Weighed) -> Check:
     id_, title = f"cost/{one.cost['id']}", one.cost["title"]
     if one.excess is not None:
-        return Check(id_, "too_costly", message_of(one.excess, one.cost), title)
+        line = one.excess.line or 0
+        return Check(id_, "too_costly", message_of(one.excess, one.cost), title, line)
     if one.outcome is not None and one.case is not None:
         stopped = Answer(one.case, one.outcome, None, ())
         return Check(id_, of_outcome(one.outcome), checks.stop(stopped), title)

@@ -64,8 +64,8 @@ def test_recall_is_what_was_predicted_at_the_end_of_each_period():
         year=first.start.year, month=first.start.month, day=first.start.day, hour=0, minute=0,
         second=0, microsecond=0,
     ) + timedelta(days=7)  # fmt: skip
-    assert first.recall == pytest.approx(schedule.recall(stability, START, end))
-    assert second.recall == pytest.approx(schedule.recall(later, at(days=8), at(days=10)))
+    assert first.recall == pytest.approx(schedule.recall_at(stability, START, end))
+    assert second.recall == pytest.approx(schedule.recall_at(later, at(days=8), at(days=10)))
 
 
 def test_a_reset_forgets_what_was_learned_until_it_is_learned_again():
@@ -73,7 +73,9 @@ def test_a_reset_forgets_what_was_learned_until_it_is_learned_again():
     found = curves.periods([passed(START)], reviews, {"rope": [at(days=8)]}, PAR, at(days=17))
     assert [p.recall is None for p in found] == [False, True, False]
     stability = schedule.stabilities(reviews[1:])[0]  # as of a first review
-    assert found[-1].recall == pytest.approx(schedule.recall(stability, at(days=16), at(days=17)))
+    assert found[-1].recall == pytest.approx(
+        schedule.recall_at(stability, at(days=16), at(days=17))
+    )
 
 
 def test_a_mistake_is_gone_after_three_tries_without_it_at_the_same_problems():

@@ -74,7 +74,7 @@ def test_predicted_recall_is_what_fsrs_calls_retrievability(
     card, form = schedule.replay("rope", reviews)
     now = moment + timedelta(hours=hours)
     theirs = Scheduler().get_card_retrievability(FsrsCard.from_dict(json.loads(form)), now)
-    assert schedule.recall(card.stability, card.last_review, now) == pytest.approx(
+    assert schedule.recall_at(card.stability, card.last_review, now) == pytest.approx(
         theirs, rel=1e-12
     )
     assert schedule.stabilities(reviews)[-1] == card.stability

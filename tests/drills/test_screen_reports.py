@@ -193,3 +193,14 @@ def test_the_list_cuts_nothing_short(width: int, capsys, monkeypatch):
         assert "missed, back tomorrow" in text
         assert " ✓  b " in text
         assert "back in 9 days" in text
+
+
+def test_lines_of_the_file_stand_at_the_left_edge_as_editors_read_them():
+    raised = 'Traceback\n  File "rope.py", line 7, in rope\n    x / 0\n'
+    found = Outcome(made(verdict="runtime_error", traceback=raised), path="sub/rope.py")
+    rows = [line.plain for line in report_lines(found, 80)]
+    assert "sub/rope.py:7: in rope" in rows
+    check = Check("cost/a", "too_costly", "Line 6 makes much.", "no tensor of T x S", 6)
+    costly = Outcome(made(verdict="too_costly", checks=(check, check)), path="sub/rope.py")
+    rows = [line.plain for line in report_lines(costly, 80)]
+    assert rows.count("sub/rope.py:6: no tensor of T x S") == 1

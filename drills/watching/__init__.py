@@ -1,0 +1,1 @@
+"""`drill watch`: a loop that never waits for the disk, the grader or the keyboard alone."""

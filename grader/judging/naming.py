@@ -115,6 +115,7 @@ class Family:
         Range.is_met = Range.is_met or met
         return outputs
 
+    @torch.inference_mode()
     def _run(self, names: Hypothesis, case: BuiltCase, dtype: torch.dtype) -> list[Tensor] | None:
         extra = self.compatible(sorted(names))
         if extra is None:
@@ -222,7 +223,16 @@ class Evidence:
         """Those that a quick look, and the most telling wrong case, do not rule out."""
         if self.screen is None:
             return []
-        near = [h for h in hypotheses if all(self._plausible(h, a) for a in self.quick)]
+        near, ruled_out = [], [0] * len(self.quick)
+        for h in hypotheses:
+            by = next((n for n, a in enumerate(self.quick) if not self._plausible(h, a)), None)
+            if by is None:
+                near.append(h)
+            else:
+                ruled_out[by] += 1
+        # What rules out most goes first the next time: the singles tell it, and pairs are many.
+        order = sorted(range(len(self.quick)), key=lambda n: -ruled_out[n])
+        self.quick = [self.quick[n] for n in order]
         return [h for h in near if self._fitting(h, self.screen)]
 
     def _quick(self) -> list[Answer]:

@@ -11,9 +11,10 @@ import pytest
 from bank import CODE, DEBUG, question
 from in_process import factory
 
+from grader.judging.answers import record, request
 from grader.judging.functions import resolve, switches
 from grader.judging.grade import grade
-from grader.judging.naming import Family
+from grader.judging.naming import Evidence, Family
 from grader.judging.oracle import Oracle
 from grader.judging.simulated import Simulated
 from grader.judging.trial import Conductor
@@ -189,3 +190,20 @@ def test_no_more_is_drawn_where_it_can_tell_nothing_apart(monkeypatch: pytest.Mo
     assert hidden == {
         "bug/cache-positions-restart", "bug/cache-keys-kept-unrotated", "bug/cache-slot-by-call",
     }  # fmt: skip
+
+
+def test_the_case_that_rules_out_most_is_looked_at_first_and_the_same_remain() -> None:
+    asked = question("attention-block")
+    family = Family(asked, Oracle(asked))
+    made = family.mistaken({"scale-by-model-width", "rope-exponent-sign"})
+    answers = []
+    for declared in asked["cases"]:
+        case = family.oracle.draw(declared, "float32", 3)
+        outcome = Simulated(made).call(request(case))
+        answers.append(record(case, outcome, family.oracle))
+    evidence = Evidence(family, answers)
+    assert evidence.quick[0].values_right  # it is small; but as small as to hide most mistakes
+    singles = [frozenset([name]) for name in family.listed]
+    near = evidence.screened(singles)
+    assert evidence.quick[0] is evidence.screen
+    assert evidence.screened(singles) == near

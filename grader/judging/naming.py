@@ -8,7 +8,7 @@ compared, those included that pass; and where it lies far outside the tolerance 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -37,6 +37,9 @@ TELLING = 48
 LARGE = 3
 """Times as many entries as a right case has: then a wrong one is not the first to screen on."""
 
+SAME = 1e-3
+"""Tolerances within which two hypotheses are one in float64, whose rounding is far finer."""
+
 ROUNDS = 3
 """Further draws of all the cases, where two hypotheses fit."""
 
@@ -62,10 +65,7 @@ class Prediction:
         return [tuple(value.shape) for value in self.outputs]
 
     def fits(self, outputs: Sequence[Tensor]) -> bool:
-        return all(
-            mine.shape == yours.shape and bool((ratios(yours, mine, slack) <= 1).all())
-            for mine, yours, slack in zip(self.outputs, outputs, self.slack, strict=True)
-        )
+        return _within(self.outputs, outputs, self.slack)
 
 
 class Family:
@@ -115,6 +115,7 @@ class Family:
         Range.is_met = Range.is_met or met
         return outputs
 
+    @torch.inference_mode()
     def _run(self, names: Hypothesis, case: BuiltCase, dtype: torch.dtype) -> list[Tensor] | None:
         extra = self.compatible(sorted(names))
         if extra is None:
@@ -132,20 +133,11 @@ class Family:
         the mistake the two lie far apart.
         """
         dtype = tolerance.graded_dtype(DTYPES[case.dtype])
-        Range.is_met = False
-        exact = self.run(names, case, torch.float64)
-        met = Range.is_met
         rounded = self.run(names, case, dtype)
-        if exact is None or rounded is None:
-            return
         truth, n = self.oracle.truth(case), self.oracle.reduction(case)
-        if len(exact) != len(truth.allowed) or len(rounded) != len(exact):
+        if rounded is None or len(rounded) != len(truth.allowed):
             return
-        centres = [rounded, exact]
-        if met:  # code that computes in float64 has its range
-            with double_range():
-                centres.append(self.run(names, case, torch.float64) or exact)
-        for centre in centres:
+        for centre in self._centres(names, case, rounded):
             outputs = [value.double() if value.is_floating_point() else value for value in centre]
             slack = [
                 self.slack(value, other, allowed, dtype, n)
@@ -154,6 +146,46 @@ class Family:
                 )
             ]
             yield Prediction(outputs, slack)
+
+    def _centres(
+        self, names: Hypothesis, case: BuiltCase, rounded: list[Tensor]
+    ) -> Iterator[list[Tensor]]:
+        """What rounding is looked for around; each is computed when those before did not fit."""
+        yield rounded
+        Range.is_met = False
+        exact = self.run(names, case, torch.float64)
+        if exact is None or len(exact) != len(rounded):
+            return
+        met = Range.is_met
+        yield exact
+        if met:  # code that computes in float64 has its range
+            with double_range():
+                wide = self.run(names, case, torch.float64)
+            if wide is not None:
+                yield wide
+
+    def alike(self, one: Hypothesis, other: Hypothesis, case: BuiltCase) -> bool:
+        """Whether the two differ by no more than rounding: then another draw of the case does not
+        tell them apart either, unless there are tokens, lengths or masks to be drawn."""
+        dtype = tolerance.graded_dtype(DTYPES[case.dtype])
+        mine, yours = self.run(one, case, dtype), self.run(other, case, dtype)
+        if mine is None or yours is None:
+            return False
+        tensors = [v for v in (*case.values.values(), *mine, *yours) if isinstance(v, Tensor)]
+        if not all(value.is_floating_point() for value in tensors):
+            return False
+        if _within(mine, yours, [torch.zeros(())] * len(mine)):
+            return True
+        exact, other_exact = (self.run(names, case, torch.float64) for names in (one, other))
+        if exact is None or other_exact is None:
+            return False
+        truth, n = self.oracle.truth(case), self.oracle.reduction(case)
+        slack = [
+            self.slack(value, rounded, allowed, dtype, n)
+            for value, rounded, allowed in zip(exact, mine, truth.allowed.values(), strict=True)
+        ]
+        fine = [SAME * value for value in slack]
+        return _within(mine, yours, slack) and _within(exact, other_exact, fine)
 
     @staticmethod
     def slack(
@@ -191,7 +223,16 @@ class Evidence:
         """Those that a quick look, and the most telling wrong case, do not rule out."""
         if self.screen is None:
             return []
-        near = [h for h in hypotheses if all(self._plausible(h, a) for a in self.quick)]
+        near, ruled_out = [], [0] * len(self.quick)
+        for h in hypotheses:
+            by = next((n for n, a in enumerate(self.quick) if not self._plausible(h, a)), None)
+            if by is None:
+                near.append(h)
+            else:
+                ruled_out[by] += 1
+        # What rules out most goes first the next time: the singles tell it, and pairs are many.
+        order = sorted(range(len(self.quick)), key=lambda n: -ruled_out[n])
+        self.quick = [self.quick[n] for n in order]
         return [h for h in near if self._fitting(h, self.screen)]
 
     def _quick(self) -> list[Answer]:
@@ -254,6 +295,18 @@ class Evidence:
             telling += answer.outputs is not None and self._tells(found, answer.case)
         return telling >= (2 if self.lost else 1)
 
+    def groups(self, hypotheses: Iterable[Hypothesis]) -> list[list[Hypothesis]]:
+        """Those that no further draw tells apart, together."""
+        groups: list[list[Hypothesis]] = []
+        for names in hypotheses:
+            for group in groups:
+                if all(self.family.alike(names, group[0], a.case) for a in self.answers):
+                    group.append(names)
+                    break
+            else:
+                groups.append([names])
+        return groups
+
     def _fitting(self, names: Hypothesis, answer: Answer) -> Prediction | None:
         for prediction in self.family.predictions(names, answer.case):
             if answer.outputs is None:
@@ -276,6 +329,14 @@ class Evidence:
                 strict=True,
             )
         )
+
+
+def _within(mine: Sequence[Tensor], yours: Sequence[Tensor], slack: Sequence[Tensor]) -> bool:
+    """Whether all entries are equal but for `slack`."""
+    return all(
+        one.shape == other.shape and bool((ratios(other, one, by) <= 1).all())
+        for one, other, by in zip(mine, yours, slack, strict=True)
+    )
 
 
 def _largest(value: Tensor) -> float:
@@ -326,15 +387,19 @@ def name(family: Family, answers: Sequence[Answer], more: MoreAnswers) -> Named:
 def settle(
     family: Family, hypotheses: Iterable[Hypothesis], evidence: Evidence, more: MoreAnswers
 ) -> list[Hypothesis]:
-    """The hypotheses that all the evidence supports, with fresh draws while several do."""
+    """The hypotheses that all the evidence supports, with fresh draws while several do that these
+    may tell apart."""
     found = [h for h in evidence.screened(hypotheses) if evidence.supports(h)]
-    for n in range(1, ROUNDS + 1):
-        if len({family.ids(h) for h in found}) < 2:
-            break
-        further = Evidence(family, more(n))
-        if further.screen is None:
-            break
-        found = [h for h in found if further.supports(h)]
+    if len({family.ids(h) for h in found}) > 1:
+        groups = evidence.groups(found)
+        for n in range(1, ROUNDS + 1):
+            if len(groups) < 2 or len({family.ids(h) for h in found}) < 2:
+                break
+            further = Evidence(family, more(n))
+            if further.screen is None:
+                break
+            groups = [group for group in groups if any(map(further.supports, group))]
+            found = [h for group in groups for h in group]
     return list(dict.fromkeys(family.ids(h) for h in found))
 
 

@@ -106,6 +106,7 @@ class Oracle:
     def reduction(self, case: BuiltCase) -> int:
         return max(1, evaluate(self.question["reduction"], case.sizes))
 
+    @torch.inference_mode()
     def _values(self, case: BuiltCase) -> Truth:
         expected = self.exact(case)
         dtype = tolerance.graded_dtype(DTYPES[case.dtype])
@@ -118,6 +119,7 @@ class Oracle:
         others.append(invoke_with(self.reference, case, nudged(case), self.framework))
         return self._truth(case, list(case.outputs), expected, others)
 
+    @torch.inference_mode()
     def exact(self, case: BuiltCase) -> list[Tensor]:
         """The reference in float64 on the case's inputs, which are already rounded to its dtype."""
         return invoke(self.reference, case, torch.float64, self.framework)
@@ -182,6 +184,7 @@ class Oracle:
         """Whether rounding leaves its outputs as they are, as far as `draw` sees to it."""
         return not case.clear_leader or self._unrest(case) <= SETTLED
 
+    @torch.inference_mode()
     def _unrest(self, case: BuiltCase, least: float = math.inf) -> float:
         """How far rounding moves the outputs, in units of eps * max|output| * sqrt(reduction).
 

@@ -11,9 +11,13 @@ import pytest
 from bank import CODE, DEBUG, question
 from in_process import factory
 
+from grader.judging.answers import record, request
 from grader.judging.functions import resolve, switches
 from grader.judging.grade import grade
+from grader.judging.naming import Evidence, Family
+from grader.judging.oracle import Oracle
 from grader.judging.simulated import Simulated
+from grader.judging.trial import Conductor
 from grader.report import Report
 
 PAIRS = 8
@@ -157,3 +161,49 @@ def test_a_new_mistake_in_place_of_a_bug_is_named_and_the_bugs_count_as_mended(i
     report = graded(asked, ("softmax-over-queries",))
     assert named(report) == {"softmax-over-queries"}
     assert {c.verdict for c in report.checks if c.id.removeprefix("bug/") in bugs} == {"passed"}
+
+
+def test_what_differs_by_rounding_alone_is_told_from_what_another_draw_may_part() -> None:
+    asked = question("debug-cached-decoder")
+    family = Family(asked, Oracle(asked))
+    case = family.oracle.draw(asked["cases"][0], "float32", 3)
+    unread = frozenset({"cache-never-read"})
+    for bug, same in (
+        ("cache-keys-kept-unrotated", True),  # to the last bit: what is kept is never read
+        ("cache-positions-restart", True),  # but for rounding: only distances count
+        ("rope-on-values", False),
+        ("rope-angles-rounded-bfloat16", False),
+    ):
+        assert family.alike(unread, unread | {bug}, case) == same, bug
+    padded = question("debug-padding")  # which draws lengths: others may part the two
+    family = Family(padded, Oracle(padded))
+    drawn = family.oracle.draw(padded["cases"][0], "float32", 3)
+    assert not family.alike(frozenset(), frozenset(), drawn)
+
+
+def test_no_more_is_drawn_where_it_can_tell_nothing_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Conductor, "more", lambda *_: pytest.fail("drawn again"))
+    report = graded(question("debug-cached-decoder"), ("cache-never-read",))
+    assert named(report) == {"cache-never-read"}
+    states = {c.id: c.verdict for c in report.checks if c.id.startswith("bug/")}
+    hidden = {bug for bug, verdict in states.items() if verdict == "skipped"}
+    assert hidden == {
+        "bug/cache-positions-restart", "bug/cache-keys-kept-unrotated", "bug/cache-slot-by-call",
+    }  # fmt: skip
+
+
+def test_the_case_that_rules_out_most_is_looked_at_first_and_the_same_remain() -> None:
+    asked = question("attention-block")
+    family = Family(asked, Oracle(asked))
+    made = family.mistaken({"scale-by-model-width", "rope-exponent-sign"})
+    answers = []
+    for declared in asked["cases"]:
+        case = family.oracle.draw(declared, "float32", 3)
+        outcome = Simulated(made).call(request(case))
+        answers.append(record(case, outcome, family.oracle))
+    evidence = Evidence(family, answers)
+    assert evidence.quick[0].values_right  # it is small; but as small as to hide most mistakes
+    singles = [frozenset([name]) for name in family.listed]
+    near = evidence.screened(singles)
+    assert evidence.quick[0] is evidence.screen
+    assert evidence.screened(singles) == near

@@ -78,7 +78,8 @@ def test_no_page_is_written_over_a_file_of_the_learners(drill: Drill):
     ran = drill("mock", "--answers", "-", "--out", "mine.html", stdin="end\n")
     assert ran.code == 2
     assert (drill.work / "mine.html").read_text() == "mine"
-    assert drill("mock", "--debrief").code == 0  # nothing is lost
+    assert drill("mock", "--list", "--json").json["interviews"] == []  # said before it began
+    assert drill("mock", "--answers", "-", "--out", "mine.html", "--force", stdin="end\n").code == 0
 
 
 # at a terminal --------------------------------------------------------------------------------

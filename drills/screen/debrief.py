@@ -8,8 +8,9 @@ from rich.text import Text
 
 from drills.mock import timer
 from drills.mock.scores import MOST, Score
+from drills.mock.state import MISSED, PASSED
 from drills.screen import console as look
-from drills.screen.listing import bar
+from drills.screen.listing import bar, table
 from drills.screen.markdown import render, wrap
 from drills.screen.report import beside
 from drills.screen.safe import safe
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from drills.mock.debrief import Advice, Debrief
     from drills.mock.state import State
 
+_OUTCOMES = {PASSED: look.GOOD, MISSED: look.BAD}
 _EVIDENCE = 3  # the page has all of it
 _NAME, _LEAD = 20, 40  # columns: of a competency's name, and up to its evidence
 
@@ -35,6 +37,7 @@ def print_debrief(found: Debrief, page: Path | None) -> None:
     for score in found.scores:
         lines += _score(score, width)
     lines += [Text(""), *_conclusion(found, width)]
+    lines += _transcript(found, width)
     lines += _mistakes(found, width)
     if found.next:
         told = ", ".join(_advice(one) for one in found.next)
@@ -71,6 +74,24 @@ def _conclusion(found: Debrief, width: int) -> list[Text]:
     return [*wrap(told.append("."), width, " "), *wrap(Text(f"{end.why}.", look.DIM), width, " ")]
 
 
+def _transcript(found: Debrief, width: int) -> list[Text]:
+    """What was asked when, and how long it took; the page has the words too."""
+    if not found.answers:
+        return []
+    rows = [
+        (
+            f" {timer.shown(answer.at)}",
+            answer.round,
+            Text(answer.question),
+            Text(answer.outcome, _OUTCOMES.get(answer.outcome, look.DIM)),
+            f"{timer.shown(answer.seconds)} of {timer.shown(answer.par)}",
+        )
+        for answer in found.answers
+    ]
+    names = (" at", "round", "question", "", "took, of par")
+    return [Text(""), *table(names, rows, width, right=(0, 4), shrink=2)]
+
+
 def _mistakes(found: Debrief, width: int) -> list[Text]:
     lines: list[Text] = []
     for answer, title, explanation in found.mistakes:
@@ -91,8 +112,6 @@ def print_left(state: State) -> None:
 
 
 def print_interviews(states: list[State]) -> None:
-    from drills.screen.listing import table
-
     if not states:
         look.say("No interview was held yet.\nNext: drill mock")
         return

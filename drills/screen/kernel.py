@@ -76,7 +76,9 @@ def _paths(paths: Paths) -> list[str]:
     for path in paths.shapes:
         if path.slow is not False:
             how = "slow path" if path.slow else "perhaps a slow path (not certain)"
-            rows.append(f"{how}: {path.title}, {_times(path.times)} the time of the others")
+            rows.append(
+                f"{how}: {path.title}, {_times(path.times)} the others' time for the same work"
+            )
     rows += [f"an exception here: {title}" for title in paths.failed]
     if not rows:
         return [f"no slow path: {len(paths.shapes)} of nearly the same work take about as long"]

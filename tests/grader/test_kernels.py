@@ -196,7 +196,8 @@ def small(*paths: str) -> dict[str, Any]:
     shapes = [shape for shape in asked["paths"]["shapes"] if shape["title"] in paths]
     asked["paths"] = {**asked["paths"], "shapes": shapes} if paths else None
     if paths:
-        asked |= {"cases": asked["cases"][:2], "support": asked["support"][:1], "costs": ()}
+        asked |= {"cases": asked["cases"][:2], "support": asked["support"][:1]}
+        asked |= {"costs": (), "strided": ()}
     return asked
 
 

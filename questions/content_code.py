@@ -234,6 +234,9 @@ class Sized:
                 f"but {len(declared.values)} are given"
             )
             yield report((*place, "values"), message)
+        for i, value in enumerate(declared.values or ()):
+            if isinstance(value, str):
+                yield from self.size(value, (*place, "values", i), least=None)
         if declared.low > declared.high:
             yield report((*place, "low"), "`low` is above `high`: exchange them")
         if not 0 < declared.keep <= 1:

@@ -31,7 +31,7 @@ class TensorInput(Strict):
     normal    mean + std * N(0, 1), in the case's dtype
     linear    a weight as nn.Linear stores it: std * N(0, 1) / sqrt(last dimension)
     uniform   low .. high, in the case's dtype
-    values    the given values, reshaped to `shape`
+    values    the given values, reshaped to `shape`; one may be an expression over the sizes
     arange    start, start + step, ... as int64 (`shuffle` draws their order)
     integers  int64 in [low, high]
     mask      bool, True with probability `keep`, every row of the last axis at least one True
@@ -47,7 +47,7 @@ class TensorInput(Strict):
     start: int = 0
     step: int = 1
     shuffle: bool = False
-    values: tuple[float | int | bool, ...] | None = None
+    values: tuple[float | int | bool | str, ...] | None = None
     edits: tuple[Edit, ...] = ()
     about: Line | None = Field(None, description="shown in the prompt's table of arguments")
 

@@ -270,6 +270,28 @@ def test_a_shape_at_which_the_call_does_not_return_is_told(grader: Grader) -> No
     assert report.paths.shapes == ()
 
 
+SQUARED = """
+import math
+import torch
+
+def fused_decode(q, k_cache, v_cache, lengths):
+    n = int(lengths.max())
+    x = q.reshape(len(q), k_cache.shape[1], -1, q.shape[-1]).double()
+    s = x @ k_cache[:, :, :n].double().mT / math.sqrt(q.shape[-1])
+    seen = torch.ones(n, n, dtype=torch.bool).tril()[lengths - 1]
+    s = s.masked_fill(~seen[:, None, None], -math.inf)
+    return (s.softmax(-1) @ v_cache[:, :, :n].double()).reshape(q.shape).to(q.dtype)
+"""
+
+
+def test_the_tokens_of_a_cache_grow_with_it_so_that_waste_on_them_shows(grader: Grader) -> None:
+    asked = {**question("fused-decode"), "speed": None, "costs": (), "strided": ()}
+    asked |= {"cases": asked["cases"][:2], "support": asked["support"][:1]}
+    report = grader.grade(asked, SQUARED.encode(), 5)
+    assert report.verdict == "too_costly", report.summary
+    assert by_id(report)["growth"] == "too_costly"
+
+
 def test_a_score_matrix_is_too_costly_and_no_speed_is_told(grader: Grader) -> None:
     report = grader.grade(small(), WHOLE.encode(), 5)
     assert report.verdict == "too_costly"

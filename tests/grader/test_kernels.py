@@ -270,6 +270,33 @@ def test_a_shape_at_which_the_call_does_not_return_is_told(grader: Grader) -> No
     assert report.paths.shapes == ()
 
 
+UNFUSED = """
+def fused_softmax(x):
+    y = x.{copied}
+    s = y - y.amax(1, keepdim=True)
+    e = s.exp()
+    total = e.sum(1, keepdim=True){spread}
+    return (e / total).to(x.dtype)
+"""
+
+
+@pytest.mark.parametrize(
+    ("copied", "spread", "verdict"),
+    [
+        ("double()", "", "passed"),  # a copy, and what float32 may make
+        ("clone()", "", "too_costly"),
+        ("double()", ".expand_as(y).clone().mul(y / y)", "too_costly"),
+    ],
+)
+def test_float64_inside_may_make_as_many_tensors_beside_its_copy_and_no_more(
+    grader: Grader, copied: str, spread: str, verdict: str
+) -> None:
+    asked = {**question("fused-softmax"), "speed": None, "strided": ()}
+    asked |= {"cases": asked["cases"][:1], "support": asked["support"][:1]}
+    report = grader.grade(asked, UNFUSED.format(copied=copied, spread=spread).encode(), 5)
+    assert report.verdict == verdict, report.summary
+
+
 SQUARED = """
 import math
 import torch

@@ -34,8 +34,11 @@ undecided. None is called slow by fewer than LEAST, which must all say the same.
 
 NEAR = 2.4
 
-PATIENCE = 6.0
-"""Seconds for all rounds; a slow submission gets fewer."""
+PATIENCE, LONGER = 6.0, 15.0
+"""Seconds for all rounds, and where a shape stands out; a slow submission gets fewer."""
+
+UNNOTICED = 0.1
+"""Seconds between all calls that are no work of the submission's, whatever they are."""
 
 FUSED, YOURS, NOTHING = "fused", "yours", "nothing"
 
@@ -65,7 +68,8 @@ class Finder:
             workers = {name: stack.enter_context(make()) for name, make in self.factories.items()}
             if any(worker.load().status != "returned" for worker in workers.values()):
                 return None
-            deadline = time.monotonic() + PATIENCE
+            began = time.monotonic()
+            deadline = began + PATIENCE
             for n in range(MOST + 1):
                 measured = self._round(workers, calls, deadline)
                 if self.stopped:
@@ -74,15 +78,20 @@ class Finder:
                     break
                 if n:  # a first call brings along what is not its work
                     rounds.append(measured)
-                if _clear(judged(calls, rounds), n):
+                found = judged(calls, rounds)
+                if _clear(found, n):
                     break
+                if any(path.times[0] >= NEAR for path in found):
+                    deadline = began + LONGER
         if not self.computed:
             return None
-        if self.idle > BETWEEN * self.computed:
+        if self.idle > max(BETWEEN * self.computed, UNNOTICED):
             return Paths(unreliable=say("kernel", what="between", seconds=f"{self.idle:.2g}"))
         found = judged(calls, rounds)
         if len(rounds) < LEAST and not _clear(found, len(rounds)):
-            return Paths(unreliable=say("kernel", what="few-paths", seconds=f"{PATIENCE:g}"))
+            return Paths(
+                unreliable=say("kernel", what="few-paths", seconds=f"{deadline - began:g}")
+            )
         told = {path.title for path in found}
         return Paths(found, len(rounds), tuple(title for title in calls if title not in told))
 

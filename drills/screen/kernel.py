@@ -81,7 +81,9 @@ def _paths(paths: Paths) -> list[str]:
             )
     rows += [f"an exception here: {title}" for title in paths.failed]
     if not rows:
-        return [f"no slow path: {len(paths.shapes)} of nearly the same work take about as long"]
+        return [
+            f"no slow path: {len(paths.shapes)} shapes of nearly the same work take about as long"
+        ]
     return rows
 
 

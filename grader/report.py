@@ -143,6 +143,28 @@ class Speed:
 
 
 @dataclass(frozen=True)
+class Path:
+    """One of a kernel's shapes: by how many times its processor time, over that of torch's fused
+    operations at the same shape, exceeds that of the other shapes, as median, least and most
+    credible value. `slow` is None where that is not certain."""
+
+    title: str
+    times: tuple[float, float, float]
+    slow: bool | None
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where a kernel falls to a slow path, told and never failed. `failed` are the shapes at which
+    a call raised an exception; `unreliable` says why nothing is told."""
+
+    shapes: tuple[Path, ...] = ()
+    rounds: int = 0
+    failed: tuple[str, ...] = ()
+    unreliable: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """What one grade found. `score` is in [0, 1]; `certain` lists what the probes established."""
 
@@ -169,6 +191,7 @@ class Report:
     growth: tuple[Growth, ...] = ()  # of a kernel
     operations: tuple[int, int] | None = None  # dispatched at the shortest and longest length
     speed: Speed | None = None
+    paths: Paths | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The published form (`format` 1): `checks` for code, `parts` for other answers."""
@@ -197,6 +220,11 @@ class Report:
         if speed:
             speed = Speed(**{**speed, **{name: tuple(speed[name]) for name in triples}})
         fields["speed"] = speed
+        paths = data.get("paths")
+        if paths:
+            shapes = tuple(Path(**{**p, "times": tuple(p["times"])}) for p in paths["shapes"])
+            paths = Paths(**{**paths, "shapes": shapes, "failed": tuple(paths["failed"])})
+        fields["paths"] = paths
         for name in ("certain", "notes", "isolation"):
             fields[name] = tuple(data.get(name, ()))
         return cls(**fields)

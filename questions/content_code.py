@@ -234,6 +234,9 @@ class Sized:
                 f"but {len(declared.values)} are given"
             )
             yield report((*place, "values"), message)
+        for i, value in enumerate(declared.values or ()):
+            if isinstance(value, str):
+                yield from self.size(value, (*place, "values", i), least=None)
         if declared.low > declared.high:
             yield report((*place, "low"), "`low` is above `high`: exchange them")
         if not 0 < declared.keep <= 1:
@@ -335,11 +338,14 @@ def _outside(question: Any, document: Document, at: Path_, cost: Any) -> Iterato
         yield document.finding(at, "nothing is bounded: give `time`, `bytes` or both")
     if outside.time is not None and not outside.grow:
         yield document.finding((*at, "time"), "`time` bounds a growth: give `grow` too")
-    if outside.bytes is not None:
-        try:
-            evaluate(outside.bytes, {**outside.sizes, **outside.grow})
-        except SizeError as error:
-            yield document.finding((*at, "bytes"), str(error))
+    if outside.bytes is None and outside.bytes_in_float64 is not None:
+        yield document.finding((*at, "bytes_in_float64"), "give `bytes` too")
+    for name in ("bytes", "bytes_in_float64"):
+        if getattr(outside, name) is not None:
+            try:
+                evaluate(getattr(outside, name), {**outside.sizes, **outside.grow})
+            except SizeError as error:
+                yield document.finding((*at, name), str(error))
 
 
 def _probes(question: Any, document: Document) -> Iterator[Finding]:

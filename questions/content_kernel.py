@@ -15,6 +15,7 @@ def check_kernel(question: Any, document: Document) -> Iterator[Finding]:
     yield from _ids(question, document)
     yield from _slope(question, document)
     yield from _speed(question, document)
+    yield from _paths(question, document)
 
 
 def _ids(question: Any, document: Document) -> Iterator[Finding]:
@@ -64,6 +65,15 @@ def _speed(question: Any, document: Document) -> Iterator[Finding]:
     nearer = [tier.within_fused for tier in speed.tiers if tier.within_fused is not None]
     if faster != sorted(set(faster)) or nearer != sorted(set(nearer), reverse=True):
         yield document.finding(("speed", "tiers"), "tiers go from slow to fast")
+
+
+def _paths(question: Any, document: Document) -> Iterator[Finding]:
+    paths = question.paths
+    titles = [shape.title for shape in paths.shapes]
+    yield from once(document, ("paths", "shapes"), titles, "title")
+    for shape in paths.shapes:
+        sizes, inputs = {**paths.sizes, **shape.sizes}, {**paths.inputs, **shape.inputs}
+        yield from _sized(question, document, "paths", sizes, inputs)
 
 
 def _sized(

@@ -1,4 +1,5 @@
-"""What is told of a kernel beyond its checks: growth, operations, speed, and the other devices."""
+"""What is told of a kernel beyond its checks: growth, operations, speed, slow
+paths, and the other devices."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from drills.screen.evidence import labelled
 from drills.screen.safe import safe
 
 if TYPE_CHECKING:
-    from grader.report import Growth, Report, Speed
+    from grader.report import Growth, Paths, Report, Speed
 
 _MEASURED = {"tensor": "the largest tensor", "memory": "the process"}
 
@@ -29,6 +30,8 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
         )
     if report.speed is not None:
         rows += [("Speed", words) for words in _speed(report.speed)]
+    if report.paths is not None:
+        rows += [("Shapes", words) for words in _paths(report.paths)]
     for check in report.checks:
         if check.verdict == "not_run":
             rows.append(("Not run", f"{check.title}: {check.message}"))
@@ -63,6 +66,24 @@ def _speed(speed: Speed) -> list[str]:
     else:
         low, high = speed.edge
         rows.append(f'tier: undecided between "{low}" and "{high}"')
+    return rows
+
+
+def _paths(paths: Paths) -> list[str]:
+    if paths.unreliable:
+        return [paths.unreliable]
+    rows = []
+    for path in paths.shapes:
+        if path.slow is not False:
+            how = "slow path" if path.slow else "perhaps a slow path (not certain)"
+            rows.append(
+                f"{how}: {path.title}, {_times(path.times)} the others' time for the same work"
+            )
+    rows += [f"an exception here: {title}" for title in paths.failed]
+    if not rows:
+        return [
+            f"no slow path: {len(paths.shapes)} shapes of nearly the same work take about as long"
+        ]
     return rows
 
 

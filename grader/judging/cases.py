@@ -161,7 +161,7 @@ def _tensor(
 ) -> Tensor:
     """Drawn and edited in float64 whatever the dtype, then rounded once."""
     shape = tuple(evaluate(size, sizes) for size in spec["shape"])
-    tensor = _drawn(spec, shape, generator)
+    tensor = _drawn(spec, shape, sizes, generator)
     for edit in spec["edits"]:
         at = tuple(index(entry, sizes) for entry in edit["at"])
         if edit["set"] is not None:
@@ -173,10 +173,15 @@ def _tensor(
     return tensor.to(dtype) if tensor.is_floating_point() else tensor
 
 
-def _drawn(spec: Mapping[str, Any], shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+def _drawn(
+    spec: Mapping[str, Any],
+    shape: tuple[int, ...],
+    sizes: Mapping[str, int],
+    generator: torch.Generator,
+) -> Tensor:
     fill = spec["fill"]
     if fill == "values":
-        return _given(spec["values"]).reshape(shape)
+        return _given([_plain(value, sizes) for value in spec["values"]]).reshape(shape)
     if fill == "arange":
         tensor = torch.arange(math.prod(shape)).mul_(spec["step"]).add_(spec["start"])
         if spec["shuffle"]:

@@ -81,6 +81,13 @@ class Weighed:
         """Whether nothing more is to be learned of it."""
         return bool(self.excess or self.wrong or self.outcome)
 
+    @property
+    def doubles(self) -> bool:
+        """Whether it computes in float64 what came in another dtype."""
+        if self.larger is None or self.counts is None or self.counts.tensor is None:
+            return False
+        return self.counts.tensor.dtype == "float64" != self.larger.dtype
+
 
 class Scales:
     """Weighs one submission whose values are right."""
@@ -243,6 +250,8 @@ class Scales:
             self._compare(weighed, grown, large)
         if weighed.settled or large.usage is None:
             return None
+        if weighed.doubles and outside["bytes_in_float64"] is not None:
+            outside = {**outside, "bytes": outside["bytes_in_float64"]}
         return outside_excess(outside, larger, small.usage, large.usage, bytes_of(grown))
 
     def _call(

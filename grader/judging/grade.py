@@ -137,6 +137,7 @@ def grade(
         growth=kernel.growth if kernel else (),
         operations=kernel.operations if kernel else None,
         speed=kernel.speed if kernel else None,
+        paths=kernel.paths if kernel else None,
     )
 
 

@@ -19,17 +19,18 @@ from grader.judging.kernels import (
     support_skipped,
 )
 from grader.judging.oracle import Oracle
+from grader.judging.paths import Finder
 from grader.judging.speed import Others, Race, Racer
 from grader.judging.trial import Trial, Worker, WorkerFactory
 from grader.judging.verdicts import of_outcome
-from grader.report import Check, Device, Growth, Speed
+from grader.report import Check, Device, Growth, Paths, Speed
 
 SPEED = "values where speed is measured"
 
 
 class Stages:
-    """What follows the cases: the support matrix and strides, then growth and speed; the last not
-    where the question's `speed` is None."""
+    """What follows the cases: the support matrix and strides, then growth, speed and slow
+    paths; the last two not where the question's `speed` is None, nor paths where `paths` is."""
 
     def __init__(
         self,
@@ -44,13 +45,17 @@ class Stages:
         self.device = device
         self.kernel = Kernel(question, oracle, seed, worker_factory)
         self.racer: Racer | None = None
+        self.finder: Finder | None = None
         if others is not None and device == "cpu" and question["speed"]:
             self.racer = Racer(question, oracle, seed, worker_factory, others)
+            if question["paths"]:
+                self.finder = Finder(question, seed, worker_factory, others)
         self._asked_support = False
         self._strided: list[Answer] = []
         self._race = Race()
         self.growth: tuple[Growth, ...] = ()
         self.operations: tuple[int, int] | None = None
+        self.paths: Paths | None = None
 
     def shapes(self, worker: Worker, trial: Trial) -> None:
         """Call the support matrix, in the process that answered the cases, where they are right."""
@@ -87,6 +92,8 @@ class Stages:
         if self.racer is not None and found[0].verdict == "passed":
             self._race = self.racer.run()
             found.insert(1, self._timed_values())
+            if self.finder is not None and found[1].verdict == "passed":
+                self.paths = self.finder.run()
         return found
 
     def _timed_values(self) -> Check:

@@ -31,7 +31,7 @@ class TensorInput(Strict):
     normal    mean + std * N(0, 1), in the case's dtype
     linear    a weight as nn.Linear stores it: std * N(0, 1) / sqrt(last dimension)
     uniform   low .. high, in the case's dtype
-    values    the given values, reshaped to `shape`
+    values    the given values, reshaped to `shape`; one may be an expression over the sizes
     arange    start, start + step, ... as int64 (`shuffle` draws their order)
     integers  int64 in [low, high]
     mask      bool, True with probability `keep`, every row of the last axis at least one True
@@ -47,7 +47,7 @@ class TensorInput(Strict):
     start: int = 0
     step: int = 1
     shuffle: bool = False
-    values: tuple[float | int | bool, ...] | None = None
+    values: tuple[float | int | bool | str, ...] | None = None
     edits: tuple[Edit, ...] = ()
     about: Line | None = Field(None, description="shown in the prompt's table of arguments")
 
@@ -116,7 +116,9 @@ class Outside(Strict):
 
     Two calls, at `sizes` and with `grow` in place of some of them. `time` is how many times the
     processor time may grow from the one to the other; `bytes` is how far the memory may rise in
-    the larger one, beyond its arguments and results. They are read only where the counts saw less
+    the larger one, beyond its arguments and results; `bytes_in_float64` that of code whose largest
+    tensor is of float64 though the call is not: as many tensors are twice as large there, and a
+    copy of the arguments comes first. They are read only where the counts saw less
     than a quarter of the work that the reference does: right code may spend its time on loops
     that grow like the fault, and its memory on the holes between small tensors that it keeps.
     """
@@ -125,6 +127,7 @@ class Outside(Strict):
     grow: dict[Name, int] = Field(default_factory=dict)
     time: float | None = None
     bytes: Size | None = None
+    bytes_in_float64: Size | None = None
 
 
 class Again(Strict):

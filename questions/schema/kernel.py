@@ -61,6 +61,29 @@ class Speed(Strict):
     dtype: Dtype = "float32"
 
 
+class Shape(Strict):
+    """One call of `Paths`: what differs from the sizes and inputs there. `strided` gives inputs
+    that are not contiguous."""
+
+    title: Line
+    sizes: dict[Name, int] = Field(default_factory=dict)
+    inputs: dict[Name, Input] = Field(default_factory=dict)
+    strided: bool = False
+
+
+class Paths(Strict):
+    """Calls of nearly the same work, among which a slow path stands out: told and never failed.
+
+    Each of `shapes` changes one thing. The processor time of each, over that of `speed.fused` at
+    the same shape, is compared with that of the others, so most of them should take the usual way
+    whatever a kernel falls back on.
+    """
+
+    sizes: dict[Name, int]
+    shapes: tuple[Shape, ...] = Field(min_length=5, max_length=24)
+    inputs: dict[Name, Input] = Field(default_factory=dict)
+
+
 class KernelQuestion(CodeQuestion):
     """Write one fused kernel, in plain torch, Triton or CUDA C++.
 
@@ -75,3 +98,4 @@ class KernelQuestion(CodeQuestion):
     interpret: Interpret
     slope: Slope
     speed: Speed
+    paths: Paths

@@ -41,17 +41,32 @@ def _visible(how: str, causal: bool, queries: int, keys: int, block: int, span: 
         "inverted": lambda: key > place,
         "in-tile": lambda: key % block <= row % block,
         "column-in-block": lambda: key % block <= place,
+        "in-tile-in-reach": lambda: (
+            (key % block <= row % block) & (key // block * block < keys - queries + tile_end)
+        ),
         "whole-tiles": lambda: key // block * block <= keys - queries + tile_end - 1,
         "same-tile-count": lambda: (key <= place) & (key < (row // block + 1) * block),
         "before-diagonal": lambda: key < keys - queries + row // block * block,
+        "whole-before-diagonal": lambda: (
+            (key // block + 1) * block <= keys - queries + row // block * block
+        ),
+        "whole-before-tile-end": lambda: (
+            (key <= place) & ((key // block + 1) * block < keys - queries + tile_end)
+        ),
+        "fewer-tiles": lambda: key // block < row // block,
     }[how]()
+
+
+def _reach(queries: int, keys: int, block: int) -> Tensor:
+    """(T, 1): how many keys some query of the tile may see."""
+    row = torch.arange(queries)[:, None]
+    return torch.clamp((row // block + 1) * block, max=queries) + keys - queries
 
 
 def _whole_blocks(tail: str, causal: bool, queries: int, keys: int, block: int) -> Tensor:
     """bool (T, S): keys in whole blocks of those that the query's tile may see."""
-    row, key = torch.arange(queries)[:, None], torch.arange(keys)  # (T, 1), (S,)
-    reach = torch.clamp((row // block + 1) * block, max=queries) + keys - queries  # (T, 1)
-    end = (reach if causal else torch.full_like(row, keys)) // block * block
+    key, reach = torch.arange(keys), _reach(queries, keys, block)  # (S,), (T, 1)
+    end = (reach if causal else torch.full_like(reach, keys)) // block * block
     return key < (end.clamp(min=block) if tail == "in-reach-but-one" else end)
 
 
@@ -63,6 +78,9 @@ def _scale(how: str, heads: int, width: int) -> float:
         "width": 1 / width,
         "heads": 1 / math.sqrt(heads),
         "padded": 1 / math.sqrt(padded),
+        "padded to 16": 1 / math.sqrt(max(padded, 16)),
+        "padded to 32": 1 / math.sqrt(max(padded, 32)),
+        "padded to 64": 1 / math.sqrt(max(padded, 64)),
     }[how]
 
 
@@ -83,6 +101,21 @@ def _one_zero(block: Tensor, empty: Tensor) -> Tensor:
     return block.masked_fill(empty & first, 0.0)
 
 
+def _mixed(raised: Tensor, values: Tensor, total: Tensor, precision: str) -> Tensor:
+    """Weights (B, H, T, block) times values (B, H, block, D), with the weights as they are: kept;
+    or rounded to float16 or bfloat16. `product` in the name: the values too, and their product;
+    `divided`: weights that were divided by their sum."""
+    if precision == "kept":
+        return raised @ values
+    name, _, how = precision.partition(" ")
+    narrow, wide = _PRECISION[name], raised.dtype
+    if how == "product":
+        return (raised.to(narrow) @ values.to(narrow)).to(wide)
+    if how == "divided":
+        return (raised / total).to(narrow).to(wide) @ values * total
+    return raised.to(narrow).to(wide) @ values
+
+
 def flash_attention(
     q: Tensor,
     k: Tensor,
@@ -97,6 +130,7 @@ def flash_attention(
     tail: str = "kept",
     visited: str = "keys",
     order: str = "forwards",
+    ahead: str = "visited",
     start: str = "-inf",
     maximum: str = "running",
     unseen: str = "guarded",
@@ -112,14 +146,17 @@ def flash_attention(
 ) -> Tensor:
     """Attention of q (B, H, T, D) over k, v (B, H, S, D) in blocks; as the reference.
 
-    scale    right; none; width: 1/D; heads: 1/sqrt(H); or padded: with the next power of two
+    scale    right; none; width: 1/D; heads: 1/sqrt(H); or padded: with the next power of two,
+             and at least 16, 32 or 64
     base     e; two, without the factor log2(e); or e-of-two, e with that factor
     mask     see `_visible`; fill: what a hidden score becomes
     tail     the last, partial block of keys: kept, zero-padded, or dropped; dropped-but-one: not
              where it is the only one; in-reach, in-reach-but-one: of the keys that some query of
              the tile may see
     visited  keys; or queries: blocks are counted by T
-    order    forwards, or backwards
+    order    forwards; backwards; or from-end: backwards, in blocks that are counted from the end
+    ahead    blocks wholly in the future of a causal query's tile, or wholly hidden where nothing
+             is causal: visited, or skipped
     start    the first maximum: -inf, zero, or sentinel; maximum: see `_maximum`
     unseen   while nothing was seen: guarded; nan, as -inf - -inf; or as-zero: a block of which
              nothing is seen counts as one key of score 0 and value 0
@@ -131,7 +168,7 @@ def flash_attention(
              is seen; or averaged-all
     roles    right, or keys-as-values
     rows     all; or whole-tiles: rows past the last whole tile of queries stay zero
-    precision  of the weights that the values are multiplied by: kept, float16 or bfloat16
+    precision  of the weights that the values are multiplied by: see `_mixed`
     hidden   bool, broadcasting to (B, H, T, S): keys that are hidden besides; no switch
     """
     queries, keys = q.shape[-2], k.shape[-2]
@@ -151,13 +188,19 @@ def flash_attention(
     end = queries if visited == "queries" else k.shape[-2]
     if tail == "dropped" or (tail == "dropped-but-one" and end > block_size):
         end -= end % block_size
-    starts = [begin for begin in range(0, end, block_size) if begin < k.shape[-2]]
+    spans = [
+        slice(begin, begin + block_size) for begin in range(0, min(end, k.shape[-2]), block_size)
+    ]
+    if order == "backwards":
+        spans.reverse()
+    if order == "from-end":
+        spans = [slice(max(stop - block_size, 0), stop) for stop in range(end, 0, -block_size)]
     m = torch.full_like(q[..., :1], within(_START[start], q.dtype))  # (B, H, T, 1)
     l, out = torch.zeros_like(m), torch.zeros_like(q)  # noqa: E741  (B, H, T, 1), (B, H, T, D)
     met = torch.zeros_like(m)  # (B, H, T, 1), the blocks of which something was seen
-    for begin in starts if order == "forwards" else reversed(starts):
-        block = scores[..., begin : begin + block_size]  # (B, H, T, <= block)
-        values = v[..., begin : begin + block_size, :]  # (B, H, <= block, D)
+    for span in spans:
+        block = scores[..., span]  # (B, H, T, <= block)
+        values = v[..., span, :]  # (B, H, <= block, D)
         own = block.amax(dim=-1, keepdim=True)  # (B, H, T, 1)
         empty = own == -torch.inf  # (B, H, T, 1)
         if unseen == "as-zero":
@@ -173,22 +216,25 @@ def flash_attention(
             raised = torch.where(level == -torch.inf, 0.0, raised)
             factor = torch.where(m_new == -torch.inf, 1.0, factor)
         own_total = raised.sum(dim=-1, keepdim=True)  # (B, H, T, 1)
-        if precision != "kept":
-            raised = raised.to(_PRECISION[precision]).to(raised.dtype)
-        mixed = raised @ values  # (B, H, T, D)
+        mixed = _mixed(raised, values, own_total, precision)  # (B, H, T, D)
         if unseen == "as-zero":
             mixed = mixed.masked_fill(empty, 0.0)
         if blocks != "joined":
             out = out + torch.where(own_total > 0, mixed / own_total, 0.0)
             met = met + (blocks == "averaged-all" or own_total > 0)
             continue
-        l = l * (1.0 if rescale in ("output", "neither") else factor) + own_total  # noqa: E741
+        l_new = l * (1.0 if rescale in ("output", "neither") else factor) + own_total
         if total == "last":
-            l = own_total  # noqa: E741
-        out = out * (1.0 if rescale in ("total", "neither") else factor) + mixed
+            l_new = own_total
+        out_new = out * (1.0 if rescale in ("total", "neither") else factor) + mixed
         if divide == "each-block":
-            out = out / l
-        m = m_new
+            out_new = out_new / l_new
+        if ahead == "skipped":
+            kept = span.start >= _reach(queries, keys, block_size) if causal else empty
+            m_new, l_new, out_new = (
+                torch.where(kept, old, new) for old, new in ((m, m_new), (l, l_new), (out, out_new))
+            )
+        m, l, out = m_new, l_new, out_new  # noqa: E741
     if divide in ("end", "guarded") and blocks == "joined":
         out = out / l
     if blocks.startswith("averaged"):

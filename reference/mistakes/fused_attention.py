@@ -14,8 +14,11 @@ from reference.mistakes.gqa import SHARING
 from reference.mistakes.projected import share_heads
 
 BLOCK = 64
-BLOCKS = (16, 32, 128)
+BLOCKS = (16, 32, 48, 96, 128)
 """Other sizes that kernels choose."""
+
+WHOLE = 1 << 20
+"""Block enough for all keys."""
 
 _BY_BLOCK: dict[str, frozenset[str]] = {
     "rescale": frozenset({"total", "output", "neither", "inverted"}),
@@ -31,10 +34,32 @@ _BY_BLOCK: dict[str, frozenset[str]] = {
         {"dropped", "dropped-but-one", "in-reach", "in-reach-but-one", "zero-padded"}
     ),
     "mask": frozenset(
-        {"in-tile", "column-in-block", "whole-tiles", "same-tile-count", "before-diagonal"}
+        {
+            "in-tile",
+            "in-tile-in-reach",
+            "column-in-block",
+            "whole-tiles",
+            "same-tile-count",
+            "before-diagonal",
+            "whole-before-diagonal",
+            "whole-before-tile-end",
+            "fewer-tiles",
+        }
     ),
+    "precision": frozenset({"bfloat16", "float16", "bfloat16 product", "float16 product"}),
+    "used": frozenset({"whole-splits", "whole-splits-or-all"}),
 }
 """Switches and values whose numbers hang on the size of a block."""
+
+_BY_AHEAD: dict[str, frozenset[str]] = {
+    "divide": frozenset({"each-block"}),
+    "total": frozenset({"last"}),
+    "maximum": frozenset({"last"}),
+    "order": frozenset({"backwards"}),
+}
+"""Those that hang on whether blocks wholly in the future are visited."""
+
+_ZERO = {"unseen": "guarded", "divide": "guarded"}
 
 
 def first_sequence(kv: Tensor, whose: str) -> Tensor:
@@ -66,12 +91,40 @@ def fused_attention(
 
 def by_block(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """The mistake in blocks of other sizes, where that makes other numbers."""
-    if any(value in _BY_BLOCK.get(name, ()) for name, value in switches.items()):
+    if "precision" in switches:
+        yield {**switches, "block": WHOLE}
+    if hangs_on_block(switches):
         for block in BLOCKS:
             yield {**switches, "block": block}
 
 
-READINGS = {"fused_attention": by_block}
+def by_tile(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """As `by_block`; and in a loop that ends where nothing more is seen, or that leaves zeros, not
+    NaN, where nothing was."""
+    yield from by_block(switches)
+    if hangs_on_hidden(switches):
+        for one in (switches, *by_block(switches)):
+            yield {**one, "ahead": "skipped"}
+    if str(switches.get("mask")).startswith(("whole-before", "fewer")):
+        for one in (switches, *by_block(switches)):
+            yield {**one, **_ZERO}
+
+
+def hangs_on_hidden(switches: Mapping[str, object]) -> bool:
+    """Whether it makes other numbers to skip the blocks of which nothing is seen."""
+    return _hangs(switches, _BY_AHEAD)
+
+
+def hangs_on_block(switches: Mapping[str, object]) -> bool:
+    """Whether blocks of another size make other numbers."""
+    return _hangs(switches, _BY_BLOCK)
+
+
+def _hangs(switches: Mapping[str, object], on: Mapping[str, frozenset[str]]) -> bool:
+    return any(value in on.get(name, ()) for name, value in switches.items())
+
+
+READINGS = {"fused_attention": by_tile}
 """As in `reference.mistakes.masks`."""
 
 # What a kernel adds to the mistakes of tiles, whatever it attends to.

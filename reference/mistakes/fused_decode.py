@@ -12,9 +12,20 @@ from torch import Tensor
 from reference.mistakes.core import Mistakes
 from reference.mistakes.flash_attention import MISTAKES as FLASH
 from reference.mistakes.flash_attention import flash_attention
-from reference.mistakes.fused_attention import BLOCK, KERNEL, by_block, first_sequence
+from reference.mistakes.fused_attention import (
+    BLOCK,
+    KERNEL,
+    WHOLE,
+    by_tile,
+    first_sequence,
+    hangs_on_block,
+    hangs_on_hidden,
+)
 from reference.mistakes.paged import gathered, visible_slots
 from reference.mistakes.projected import share_heads
+
+PAGES = (2, 3, 4, 8, WHOLE)
+"""In a block, where that is not one."""
 
 
 def _used(how: str, lengths: Tensor, slots: int, block: int) -> Tensor:
@@ -90,6 +101,7 @@ def paged_decode(
     visible: str = "right",
     pools: str = "right",
     share: str = "repeat",
+    pages_a_block: int = 1,
     **switches: Any,
 ) -> Tensor:
     """One decoding step page by page; as the reference.
@@ -98,24 +110,34 @@ def paged_decode(
     visible      `paged.visible_slots`
     pools        right, or swapped: keys and values exchanged
     share        `projected.share_heads`
-    The rest are switches of `flash_attention.flash_attention`, whose block is a page.
+    pages_a_block  no mistake by itself
+    The rest are switches of `flash_attention.flash_attention`.
     """
     page = k_pages.shape[1]
     k, v = (
-        share_heads(gathered(pages, block_table, read, heads), q.shape[1], share)  # (B, H, S, D)
+        share_heads(
+            gathered(pages, block_table, read, heads, lengths), q.shape[1], share
+        )  # (B, H, S, D)
         for pages in ((k_pages, v_pages) if pools == "right" else (v_pages, k_pages))
     )
     hidden = ~visible_slots(visible, lengths, k.shape[2], page)[:, None, None, :]  # (B, 1, 1, S)
-    return flash_attention(q, k, v, page, hidden=hidden, **switches)  # (B, H, 1, D)
+    block = page * pages_a_block
+    return flash_attention(q, k, v, block, hidden=hidden, **switches)  # (B, H, 1, D)
 
 
-def zeros_for_nothing(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """The mistake in code that gives zeros, not NaN, where no slot is left to see."""
+def by_pages(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The mistake in splits of several pages, in a loop that ends with a sequence's own pages, or
+    in code that gives zeros, not NaN, where no slot is left to see."""
+    if hangs_on_block(switches):
+        for count in PAGES:
+            yield {**switches, "pages_a_block": count}
+    if hangs_on_hidden(switches):
+        yield {**switches, "ahead": "skipped"}
     if switches.get("visible") in ("one-less", "full-pages"):
         yield {**switches, "divide": "guarded"}
 
 
-READINGS = {"fused_decode": by_block, "paged_decode": zeros_for_nothing}
+READINGS = {"fused_decode": by_tile, "paged_decode": by_pages}
 """As in `reference.mistakes.masks`."""
 
 # What goes wrong from one block, or split, to the next.

@@ -16,8 +16,11 @@ from reference.mistakes.online_softmax import online_softmax
 from reference.mistakes.softmax import softmax
 
 BLOCK = 64
-BLOCKS = (16, 32, 128, 256, 512, 1024)
+BLOCKS = (8, 16, 32, 96, 128, 256, 512, 1024)
 """Other sizes that kernels choose."""
+
+EPSILONS = (1e-2, 1e-4, 1e-5)
+"""Others that are not small enough."""
 
 ONLINE = frozenset({"start", "rescale", "block_sum", "maximum", "tail"})
 """Switches of `online_softmax.online_softmax`."""
@@ -31,11 +34,13 @@ def fused_softmax(
     block: int = BLOCK,
     base: str = "e",
     span: str = "row",
+    written: str = "all",
     **switches: Any,
 ) -> Tensor:
     """Softmax of each row of x (rows, cols).
 
     block  columns of a block; no mistake by itself
+    written  every column; or whole-blocks: those of the last, partial block stay zero
     base   e; two, without the factor log2(e); or e-of-two, e with that factor
     span   what is normalised: row; each-block; or first-block, where the rest stays zero
     The rest are switches of `softmax.softmax` (dim aside) and of `online_softmax.online_softmax`,
@@ -59,18 +64,27 @@ def fused_softmax(
     total = total[:, None] + float(switches.get("epsilon", 0.0))  # (rows, 1)
     if switches.get("returned") == "log":
         return shifted - total.log()
-    return exp32(shifted) if "returned" in switches else exp32(shifted) / total
+    out = exp32(shifted) if "returned" in switches else exp32(shifted) / total  # (rows, cols)
+    if written == "whole-blocks":
+        out[:, x.shape[1] // block * block :] = 0.0
+    return out
 
 
-def _by_block(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """The mistake in blocks of other sizes, where that makes other numbers."""
+def _otherwise(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The mistake with another epsilon, or in blocks of other sizes, where that makes other
+    numbers."""
     if switches.get("tail") == "row-padded":
         yield from ({**switches, "tail": "zero-padded", "block": b} for b in (BLOCK, *BLOCKS))
     elif "span" in switches or (ONLINE & switches.keys() and "start" not in switches):
         yield from ({**switches, "block": b} for b in BLOCKS)
+    if "epsilon" in switches:
+        yield from ({**switches, "epsilon": e} for e in EPSILONS)
+    if switches.get("tail") == "dropped":
+        for b in (BLOCK, *BLOCKS):
+            yield {**switches, "block": b, "written": "whole-blocks"}
 
 
-READINGS = {"fused_softmax": _by_block}
+READINGS = {"fused_softmax": _otherwise}
 """As in `reference.mistakes.masks`."""
 
 MISTAKES: Mistakes = {

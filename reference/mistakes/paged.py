@@ -11,22 +11,38 @@ from reference.mistakes import core, gqa
 from reference.mistakes.projected import share_heads
 
 
-def gathered(pages: Tensor, table: Tensor, read: str, heads: str) -> Tensor:
+def gathered(
+    pages: Tensor, table: Tensor, read: str, heads: str, lengths: Tensor | None = None
+) -> Tensor:
     """(P, page, H_kv, D) to (B, H_kv, S, D), S = max_pages * page.
 
     read   by-table; physical (page j of every sequence is page j); first-row (one table for all);
            slots-first (the axes of pages and slots exchanged)
-    heads  right, or reshape (no transpose)
+    heads  right; or reshape, reshape-page (no transpose; page by page)
+    With `-of-used`, of the pages that each of the `lengths` (B,) needs.
     """
+    if lengths is not None and "-of-used" in read + heads:
+        read, heads = read.removesuffix("-of-used"), heads.removesuffix("-of-used")
+        out = pages.new_zeros(
+            len(table), pages.shape[2], table.shape[1] * pages.shape[1], pages.shape[3]
+        )
+        for b, length in enumerate(lengths.tolist()):
+            count = -(-length // pages.shape[1])
+            own = gathered(pages, table[b : b + 1, :count], read, heads)  # (1, H_kv, <= S, D)
+            out[b : b + 1, :, : own.shape[2]] = own
+        return out
     batch, count = table.shape
     if read == "physical":
         table = torch.arange(count, device=table.device).expand(batch, count)
     elif read == "first-row":
         table = table[:1].expand(batch, count)
-    gathered = pages[table]  # (B, max_pages, page, H_kv, D); -1 is the last page
+    taken = pages[table]  # (B, max_pages, page, H_kv, D); -1 is the last page
     if read == "slots-first":
-        gathered = gathered.transpose(1, 2)
-    flat = gathered.flatten(start_dim=1, end_dim=2)  # (B, S, H_kv, D)
+        taken = taken.transpose(1, 2)
+    flat = taken.flatten(start_dim=1, end_dim=2)  # (B, S, H_kv, D)
+    if heads == "reshape-page":
+        own = taken.reshape(batch, taken.shape[1], flat.shape[2], taken.shape[2], -1)
+        return own.transpose(1, 2).flatten(2, 3)  # (B, H_kv, S, D)
     if heads == "reshape":
         return flat.reshape(batch, flat.shape[2], flat.shape[1], -1)
     return flat.transpose(1, 2)
@@ -74,7 +90,9 @@ def paged_decode(
     share        `projected.share_heads`
     The rest are switches of `core.attend`.
     """
-    keys, values = (gathered(pages, block_table, read, heads) for pages in (k_pages, v_pages))
+    keys, values = (
+        gathered(pages, block_table, read, heads, lengths) for pages in (k_pages, v_pages)
+    )
     if roles == "swapped":
         keys, values = values, keys
     keys = share_heads(keys, q.shape[1], share)  # (B, H, S, D)

@@ -26,7 +26,7 @@ WEAK = {f"weak{suffix}": number for suffix, number in LOW.items()}
 SENTINEL = {f"sentinel{suffix}": number for suffix, number in LOW.items()}
 EPSILON = {f"epsilon{suffix}": number for suffix, number in SMALL.items()}
 
-_SAME = {
+_SAME: dict[tuple[str, str], tuple[object, ...]] = {
     ("masking", "weak"): tuple(WEAK),
     ("masking", "weak-added"): tuple(f"weak-added{suffix}" for suffix in LOW),
     ("fill", "weak"): tuple(WEAK),
@@ -36,6 +36,24 @@ _SAME = {
     ("d_q_sum", "own 1"): ("own 2", "own 4", "own 16", "last 1", "last 2", "last 4", "last 16"),
     ("d_k_sum", "last 1"): ("last 2", "last 4", "last 16"),
     ("d_v_sum", "last 1"): ("last 2", "last 4", "last 16"),
+    ("mask", "in-tile"): ("in-tile-in-reach",),
+    ("mask", "before-diagonal"): (
+        "whole-before-diagonal",
+        "whole-before-tile-end",
+        "fewer-tiles",
+    ),
+    ("scale", "padded"): ("padded to 16", "padded to 32", "padded to 64"),
+    ("order", "backwards"): ("from-end",),
+    ("precision", "bfloat16"): (
+        "float16",
+        "bfloat16 product",
+        "float16 product",
+        "bfloat16 divided",
+        "float16 divided",
+    ),
+    ("read", "slots-first"): ("slots-first-of-used",),
+    ("heads", "reshape"): ("reshape-of-used", "reshape-page"),
+    ("parts", "4"): (2, 8),
     ("tail", "dropped"): ("dropped-but-one", "in-reach", "in-reach-but-one"),
 }
 

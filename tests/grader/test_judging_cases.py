@@ -73,7 +73,7 @@ def test_fills_hold_what_they_say() -> None:
             "p": tensor(shape=["T"], fill="arange", shuffle=True),
             "i": tensor(fill="integers", low=-1.0, high=1.0, shape=[50]),
             "m": tensor(fill="mask", keep=0.01, shape=[40, 3]),
-            "v": tensor(fill="values", values=[3, 0, 1], shape=[3]),
+            "v": tensor(fill="values", values=[3, 0, "T - 5"], shape=[3]),
             "f": tensor(fill="values", values=[0.5, 1], shape=[2]),
             "w": tensor(fill="linear", shape=[400, 100]),
         }
@@ -87,6 +87,7 @@ def test_fills_hold_what_they_say() -> None:
     assert set(i.tolist()) == {-1, 0, 1}  # type: ignore[union-attr]
     assert m.any(-1).all()  # type: ignore[union-attr]
     assert not m.all()  # type: ignore[union-attr]
+    assert v.tolist() == [3, 0, 1]  # type: ignore[union-attr]
     assert (v.dtype, f.dtype) == (torch.int64, torch.float32)  # type: ignore[union-attr]
     assert abs(w.std() - 0.1) < 0.01  # type: ignore[union-attr]
 

@@ -11,6 +11,7 @@ import pytest
 from bank import question
 
 from grader.judging.kernels import growth_check, interpreted
+from grader.judging.paths import judged as judged_paths
 from grader.judging.speed import CONTROLLED, FUSED, NAIVE, YOURS, Race, credible, judged
 from grader.report import Growth, Report
 from grader.session import Grader
@@ -127,6 +128,38 @@ def test_the_credible_bounds_hold_the_true_median_in_99_of_100_draws() -> None:
     assert held > 980
 
 
+SHAPES = ("width 64", "width 80", "width 96", "odd", "causal")
+
+
+def rounds_of(slow: float, noise: float, rounds: int = 7) -> list[list[float | None]]:
+    """Ratios about 1.5 at SHAPES, but at width 80 so many times that."""
+    draw = random.Random(7)
+    usual = (1.5, 1.5 * slow, 1.2, 1.7, 1.5)
+    return [[one * draw.lognormvariate(0, noise) for one in usual] for _ in range(rounds)]
+
+
+def test_a_path_is_slow_where_every_round_says_so_and_undecided_where_most_do() -> None:
+    for slow, noise, told in ((9.0, 0.1, True), (3.3, 0.3, None), (1.8, 0.3, False)):
+        found = {path.title: path.slow for path in judged_paths(SHAPES, rounds_of(slow, noise))}
+        assert found == {**dict.fromkeys(SHAPES, False), "width 80": told}
+
+
+def test_noise_makes_no_usual_path_a_slow_one() -> None:
+    for noise in (0.2, 0.5, 1.0):
+        found = judged_paths(SHAPES, rounds_of(1.5, noise))
+        assert not any(path.slow for path in found)
+
+
+def test_what_slows_a_whole_round_down_makes_no_path_slow() -> None:
+    rounds = [[9.0 * one for one in ratios if one] for ratios in rounds_of(1.0, 0.05, 3)]
+    assert not any(path.slow for path in judged_paths(SHAPES, [*rounds_of(1.0, 0.05, 4), *rounds]))
+
+
+def test_a_shape_that_raised_is_not_among_those_compared() -> None:
+    rounds = [[None, *ratios[1:]] for ratios in rounds_of(9.0, 0.1)]
+    assert [path.title for path in judged_paths(SHAPES, rounds)] == list(SHAPES[1:])
+
+
 @pytest.mark.parametrize(("slope", "verdict"), [(1.0, "passed"), (2.0, "too_costly")])
 def test_growth_beyond_the_bound_is_too_costly(slope: float, verdict: str) -> None:
     found = Growth("tensor", slope, 0.01, 1.3, (1, 2, 4, 8))
@@ -153,12 +186,18 @@ def grader() -> Iterator[Grader]:
         yield made
 
 
-def small() -> dict[str, Any]:
-    """Short lengths for what is timed: nothing here hangs on how long they are."""
+def small(*paths: str) -> dict[str, Any]:
+    """Short lengths for what is timed: nothing here hangs on how long they are. Slow paths are
+    looked for among shapes of the titles `paths`."""
     asked = {**question("fused-attention")}
     sizes = {"B": 1, "H": 2, "H_kv": 1, "T": 256, "S": 256, "D": 16}
     asked["slope"] = {**asked["slope"], "sizes": sizes, "lengths": [64, 128, 256]}
     asked["speed"] = {**asked["speed"], "sizes": sizes}
+    shapes = [shape for shape in asked["paths"]["shapes"] if shape["title"] in paths]
+    asked["paths"] = {**asked["paths"], "shapes": shapes} if paths else None
+    if paths:
+        asked |= {"cases": asked["cases"][:2], "support": asked["support"][:1]}
+        asked |= {"costs": (), "strided": ()}
     return asked
 
 
@@ -183,6 +222,101 @@ def test_a_tiled_kernel_passes_with_its_shapes_its_growth_and_its_speed(grader: 
     assert report.speed.rounds > 0
     assert report.notes == ()
     assert Report.from_json(report.to_json()) == report
+
+
+WIDTHS = (*(f"head width {width}" for width in (64, 80, 96, 128)), "causal")
+BY_ROWS = """
+    if D == 80:
+        rows = [fused_attention(q[:, :, i : i + 1], k, v, False) for i in range(T)] if T > 1 else ()
+        if rows and not causal:
+            return torch.cat(rows, 2)
+"""
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_width_at_which_a_kernel_goes_row_by_row_is_told_as_a_slow_path_and_passes(
+    grader: Grader, slow: bool
+) -> None:
+    entry = "    B, H, T, D = q.shape\n"
+    source = TILED.replace("32", "128").replace(entry, entry + BY_ROWS * slow)
+    report = grader.grade(small(*WIDTHS), source.encode(), 5)
+    assert report.verdict == "passed", report.summary
+    assert report.paths is not None
+    found = [path.title for path in report.paths.shapes if path.slow]
+    assert found == ["head width 80"] * slow, report.paths
+    assert len(report.paths.shapes) == len(WIDTHS)
+    assert Report.from_json(report.to_json()) == report
+
+
+def test_a_shape_of_the_slow_paths_that_raises_is_told_and_the_others_are_compared(
+    grader: Grader,
+) -> None:
+    entry = "    B, H, T, D = q.shape\n"
+    raises = "    if (T, D) == (256, 96):\n        raise ValueError('96')\n"
+    report = grader.grade(small(*WIDTHS), TILED.replace(entry, entry + raises).encode(), 5)
+    assert report.verdict == "passed", report.summary
+    assert report.paths is not None
+    assert report.paths.failed == ("head width 96",)
+    assert len(report.paths.shapes) == len(WIDTHS) - 1
+
+
+def test_a_shape_at_which_the_call_does_not_return_is_told(grader: Grader) -> None:
+    entry = "    B, H, T, D = q.shape\n"
+    ends = "    if (T, D) == (256, 96):\n        import os; os.abort()\n"
+    report = grader.grade(small(*WIDTHS), TILED.replace(entry, entry + ends).encode(), 5)
+    assert report.verdict == "passed", report.summary
+    assert report.paths is not None
+    assert "head width 96" in report.paths.unreliable
+    assert report.paths.shapes == ()
+
+
+UNFUSED = """
+def fused_softmax(x):
+    y = x.{copied}
+    s = y - y.amax(1, keepdim=True)
+    e = s.exp()
+    total = e.sum(1, keepdim=True){spread}
+    return (e / total).to(x.dtype)
+"""
+
+
+@pytest.mark.parametrize(
+    ("copied", "spread", "verdict"),
+    [
+        ("double()", "", "passed"),  # a copy, and what float32 may make
+        ("clone()", "", "too_costly"),
+        ("double()", ".expand_as(y).clone().mul(y / y)", "too_costly"),
+    ],
+)
+def test_float64_inside_may_make_as_many_tensors_beside_its_copy_and_no_more(
+    grader: Grader, copied: str, spread: str, verdict: str
+) -> None:
+    asked = {**question("fused-softmax"), "speed": None, "strided": ()}
+    asked |= {"cases": asked["cases"][:1], "support": asked["support"][:1]}
+    report = grader.grade(asked, UNFUSED.format(copied=copied, spread=spread).encode(), 5)
+    assert report.verdict == verdict, report.summary
+
+
+SQUARED = """
+import math
+import torch
+
+def fused_decode(q, k_cache, v_cache, lengths):
+    n = int(lengths.max())
+    x = q.reshape(len(q), k_cache.shape[1], -1, q.shape[-1]).double()
+    s = x @ k_cache[:, :, :n].double().mT / math.sqrt(q.shape[-1])
+    seen = torch.ones(n, n, dtype=torch.bool).tril()[lengths - 1]
+    s = s.masked_fill(~seen[:, None, None], -math.inf)
+    return (s.softmax(-1) @ v_cache[:, :, :n].double()).reshape(q.shape).to(q.dtype)
+"""
+
+
+def test_the_tokens_of_a_cache_grow_with_it_so_that_waste_on_them_shows(grader: Grader) -> None:
+    asked = {**question("fused-decode"), "speed": None, "costs": (), "strided": ()}
+    asked |= {"cases": asked["cases"][:2], "support": asked["support"][:1]}
+    report = grader.grade(asked, SQUARED.encode(), 5)
+    assert report.verdict == "too_costly", report.summary
+    assert by_id(report)["growth"] == "too_costly"
 
 
 def test_a_score_matrix_is_too_costly_and_no_speed_is_told(grader: Grader) -> None:

@@ -29,6 +29,7 @@ def small() -> dict[str, Any]:
     question["support"] = question["support"][:3]
     question["slope"] |= {"sizes": sizes, "lengths": [64, 128, 256]}
     question["speed"] |= {"sizes": sizes}
+    question["paths"] = None
     return question
 
 

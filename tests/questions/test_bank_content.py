@@ -106,6 +106,8 @@ CHANGES = [
      ["29:46: in case `two` this is outside the axis of 2"]),
     ("scaled", "about: queries", "values: [1.0]",
      ["13:6: `fill: values` and `values` go together: give both, or neither"]),
+    ("scaled", "[B, \"H * D\"], about: queries", "[2], fill: values, values: [1, G - 1]",
+     ["13:45: in case `one`, `G` in `G - 1` is not among the sizes"]),
     ("scaled", "about: queries", "fill: values, values: [1, 2]",
      ["13:50: in case `three` the shape holds 24 numbers, but 2 are given"]),
     ("scaled", "id: two", "id: one", ["25:9: `one` stands there twice: each must be its own"]),

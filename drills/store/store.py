@@ -188,9 +188,9 @@ class Store:
             r[0]: Card(r[0], clock.from_text(r[1]), clock.from_text(r[2]), r[3], r[4], r[5])
             for r in self.read(sql)
         }
-        believed = clock.latest_believed()
-        live = {row[0] for row in self.read(queries.LIVE_QUESTIONS)}
-        if live != set(cards) or any(card.last_review > believed for card in cards.values()):
+        # A date in the future is believed once its time comes: then the cache is behind.
+        live = {row[0]: clock.from_text(row[1]) for row in self.read(queries.LIVE_QUESTIONS)}
+        if live != {card.question: card.last_review for card in cards.values()}:
             self.rebuild_cards()
             return self.cards()
         return cards
@@ -210,8 +210,9 @@ class Store:
     def last_mistake(self, question: str) -> str:
         """The title of the mistake named last for the question, or ""."""
         sql = (
-            "SELECT json_extract(report, '$.mistakes[0].title') FROM attempts "
-            "WHERE question = :question AND verdict != 'passed' ORDER BY at DESC, uuid DESC LIMIT 1"
+            "SELECT (SELECT title FROM mistakes WHERE attempt = uuid AND place = 0) FROM attempts "
+            "WHERE question = :question AND verdict != 'passed' AND at <= :believed "
+            "ORDER BY at DESC, uuid DESC LIMIT 1"
         )
         rows = self.read(sql, question=question)
         return str(rows[0][0] or "") if rows else ""

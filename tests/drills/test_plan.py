@@ -215,6 +215,15 @@ def test_a_plan_is_remembered_followed_and_forgotten(drill: Drill):
     assert "No plan was on" in drill("plan", "--clear").err
 
 
+def test_a_plan_made_before_the_clock_was_set_back_puts_nobody_behind(drill: Drill):
+    store = Store(drill.home, print)
+    detail = {"until": day(21), "hours": 6, "role": ""}
+    tomorrow = ago(hours=-23.9)
+    store.record_event(Event(new_uuid(), "plan", "planned", tomorrow, None, detail))
+    store.close()
+    assert drill("plan", "--json").json["behind_minutes"] == 0
+
+
 def test_drill_next_brings_back_early_what_the_date_needs(drill: Drill):
     passes(drill, "rope", ago(days=11))
     passes(drill, "rope", ago(days=9))

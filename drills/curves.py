@@ -57,12 +57,12 @@ def periods(
     now: datetime,
 ) -> list[Period]:
     """From the first attempt to now, all in order of time. `resets` are by question, and so is
-    `par`, in minutes."""
+    `par`, in minutes; what it lacks has left the bank, and no recall is predicted of it."""
     months = by_months(attempts, now)
     sittings: dict[date, list[list[Attempt]]] = defaultdict(list)
     for one in _sittings(attempts):
         sittings[_start(_day(one[0].at), months)].append(one)
-    memory = _memory(reviews, resets)
+    memory = _memory([review for review in reviews if review.question in par], resets)
     found: list[Period] = []
     start = min(sittings, default=None)
     while start is not None and start <= _day(now):

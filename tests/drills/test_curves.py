@@ -65,6 +65,8 @@ def test_recall_is_what_was_predicted_at_the_end_of_each_period():
         second=0, microsecond=0,
     ) + timedelta(days=7)  # fmt: skip
     assert first.recall == pytest.approx(schedule.recall_at(stability, START, end))
+    gone = [review(1, START, "gone"), *reviews]  # from the bank, as in drill stats
+    assert curves.periods([passed(START)], gone, {}, PAR, at(days=10)) == [first, second]
     assert second.recall == pytest.approx(schedule.recall_at(later, at(days=8), at(days=10)))
 
 

@@ -109,14 +109,7 @@ class Store:
 
     def rebuild_cards(self) -> None:
         """Make the cache of cards anew from the reviews."""
-
-        def write(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM cards")
-            questions = connection.execute("SELECT DISTINCT question FROM reviews").fetchall()
-            for (question,) in questions:
-                self._rebuild_card(connection, question)
-
-        self._write(write)
+        self._write(self._rebuild_cards)
 
     def merge(self, facts: dict[str, list[tuple[Any, ...]]]) -> dict[str, int]:
         """Add the facts that are not here yet (by uuid); returns how many, by table."""
@@ -125,10 +118,7 @@ class Store:
         def write(connection: sqlite3.Connection) -> None:
             for table, rows in facts.items():
                 added[table] = sum(_insert(connection, table, row) for row in rows)
-            connection.execute("DELETE FROM cards")
-            questions = connection.execute("SELECT DISTINCT question FROM reviews").fetchall()
-            for (question,) in questions:
-                self._rebuild_card(connection, question)
+            self._rebuild_cards(connection)
 
         self._write(write)
         return added
@@ -336,6 +326,12 @@ class Store:
         believed = clock.to_text(clock.latest_believed())
         names = {"question": question, "believed": believed}
         return [queries.review(row) for row in connection.execute(queries.LIVE_REVIEWS, names)]
+
+    def _rebuild_cards(self, connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM cards")
+        questions = connection.execute("SELECT DISTINCT question FROM reviews").fetchall()
+        for (question,) in questions:
+            self._rebuild_card(connection, question)
 
     def _rebuild_card(self, connection: sqlite3.Connection, question: str) -> None:
         connection.execute("DELETE FROM cards WHERE question = ?", (question,))

@@ -38,6 +38,14 @@ def test_over_half_a_year_is_told_by_months():
     assert [p.sittings for p in found] == [1, 0, 0, 0, 0, 0, 1]
 
 
+def test_one_try_of_a_clock_that_stood_still_does_not_squeeze_the_rest():
+    dead = START.replace(year=1970)
+    week = [passed(START), passed(at(days=3))]
+    whole = curves.periods(week, [], {}, PAR, at(days=5))
+    assert curves.periods([passed(dead), *week], [], {}, PAR, at(days=5)) == whole
+    assert curves.periods([passed(dead)], [], {}, PAR, START) == []
+
+
 def test_practice_after_a_pass_and_what_was_not_judged_are_no_first_tries():
     tries = [
         attempt("invalid", START), passed(at(minutes=1)), failed(at(minutes=2)), failed(at(days=1)),

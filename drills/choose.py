@@ -123,11 +123,19 @@ def choose(
         latest = app.store.last_begun(unfinished) or unfinished[0]
         return Choice(questions[latest], "unfinished", _unfinished_note(found[latest]))
     guide = _guide(app)
-    for question_id in guide.today if guide is not None else ():
+    advised = {event.question for event in app.store.events_named("advised")}
+
+    def rank(question_id: str) -> tuple[bool, bool]:
+        """Of a plan's day: reviews first, then what an interview advised and can be begun."""
+        can = question_id in advised and not _waiting_for(questions[question_id], found)
+        return found[question_id].due is None, not can
+
+    for question_id in sorted(guide.today, key=rank) if guide is not None else ():
         if question_id in fitting and found[question_id].status != "put off":
-            known = found[question_id].due is not None
-            note = _due_note(app, question_id, found[question_id], now) if known else ""
-            return Choice(questions[question_id], "due" if known else "new", note)
+            if found[question_id].due is not None:
+                note = _due_note(app, question_id, found[question_id], now)
+                return Choice(questions[question_id], "due", note)
+            return _new(questions[question_id], advised)
     due = [i for i in fitting if found[i].status == "due"]
     if guide is not None and not due:
         due = [i for i in fitting if i in guide.early and found[i].status in ("learned", "missed")]
@@ -137,16 +145,19 @@ def choose(
     new = [i for i in fitting if found[i].status == "new"]
     if guide is not None:
         new = [i for i in guide.order if i in new]
-    advised = {event.question for event in app.store.events_named("advised")}
     ready = [i for i in new if not _waiting_for(questions[i], found)]
     for question_id in [*(i for i in ready if i in advised), *ready]:
-        note = "advised after your mock interview" if question_id in advised else ""
-        return Choice(questions[question_id], "new", note)
+        return _new(questions[question_id], advised)
     if new:
         # What comes before was put off, or lies outside the filter: better served than refused.
         missing = ", ".join(_waiting_for(questions[new[0]], found))
         return Choice(questions[new[0]], "new", f"builds on {missing}, not passed yet")
     raise DrillError(_nothing(fitting, found, now, bool(topic or kind)), NOTHING_DUE)
+
+
+def _new(question: Question, advised: set[str]) -> Choice:
+    note = "advised after your mock interview" if question["id"] in advised else ""
+    return Choice(question, "new", note)
 
 
 def _guide(app: App) -> plan_facts.Guide | None:

@@ -14,6 +14,7 @@ from drills.sitting import NO_FAILURE
 from drills.store import Attempt, Review, counts
 from drills.store.counts import Occasion
 
+SPAN = timedelta(days=3 * 365)  # what is told of: one try of a clock that stood at 1970 is not
 _WEEKS = timedelta(days=182)  # a longer history is told by months
 TRIES_TO_BE_GONE = 3
 
@@ -46,7 +47,12 @@ class Made:
 
 
 def by_months(attempts: Sequence[Attempt], now: datetime) -> bool:
-    return bool(attempts) and now - attempts[0].at > _WEEKS
+    recent = _recent(attempts, now)
+    return bool(recent) and now - recent[0].at > _WEEKS
+
+
+def _recent(attempts: Sequence[Attempt], now: datetime) -> list[Attempt]:
+    return [attempt for attempt in attempts if now - attempt.at < SPAN]
 
 
 def periods(
@@ -56,13 +62,14 @@ def periods(
     par: Mapping[str, int],
     now: datetime,
 ) -> list[Period]:
-    """From the first attempt to now, all in order of time. `resets` are by question, and so is
-    `par`, in minutes."""
+    """From the first attempt within `SPAN` to now, all in order of time. `resets` are by question,
+    and so is `par`, in minutes; what it lacks has left the bank, and no recall is predicted of
+    it."""
     months = by_months(attempts, now)
     sittings: dict[date, list[list[Attempt]]] = defaultdict(list)
-    for one in _sittings(attempts):
+    for one in _sittings(_recent(attempts, now)):
         sittings[_start(_day(one[0].at), months)].append(one)
-    memory = _memory(reviews, resets)
+    memory = _memory([review for review in reviews if review.question in par], resets)
     found: list[Period] = []
     start = min(sittings, default=None)
     while start is not None and start <= _day(now):

@@ -19,3 +19,12 @@ def home() -> Path:
 def cache_dir() -> Path:
     """Where the validated index of the bank is kept."""
     return home() / "cache"
+
+
+def settle_matplotlib() -> None:
+    """Before matplotlib is imported: its list of fonts is kept here too, and where it cannot be,
+    that is nothing to tell a learner of."""
+    import logging
+
+    os.environ.setdefault("MPLCONFIGDIR", str(cache_dir() / "matplotlib"))
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)

@@ -196,15 +196,18 @@ def answer_loop(app: App, served: Served) -> None:
         print(f"\n again, or type:  {_MENU}\n")
 
 
-def obey(app: App, served: Served, word: str) -> bool:
-    """Carry out a command word; True where it ends the sitting at this terminal."""
+def obey(
+    app: App, served: Served, word: str, typed: tuple[str, str] = ("hint", "solution")
+) -> bool:
+    """Carry out a command word; True where it ends the sitting at this terminal. `typed` is what
+    the learner types here for a hint, and for the solution."""
     from drills.screen.pages import print_hint
 
     if word == "hint":
         from drills.commands.hint import next_hint
 
         number, text = next_hint(app, served)
-        print_hint(served, number, text, in_place=True)
+        print_hint(served, number, text, typed)
         return False
     if word == "solution":
         from drills.commands.solution import agreed, show_solution

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # As in a terminal; the other verbs ask, draw or run for long, which a terminal does better.
 AS_IN_A_TERMINAL = (
     *("next", "show", "start", "list", "grade", "answer", "hint", "solution"),
-    *("skip", "reset", "stats", "doctor"),
+    *("skip", "reset", "stats", "plan", "doctor"),
 )
 _CELL = "cell.py"  # what a report calls the file
 _STOPPED = (USAGE, GRADER_ERROR, UNUSABLE, INTERRUPTED)
@@ -70,7 +70,7 @@ class Notebook:
     def line(self, line: str) -> None:
         """%drill next [--topic T] [--kind K]   what is due, else what is new, and a cell for it
         %drill start ID, show ID             a problem, with a cell for it or without
-        %drill hint, solution, skip [ID]     as in a terminal, and so are list, stats, reset,
+        %drill hint, solution, skip [ID]     as in a terminal, and so are list, stats, plan, reset,
                                              grade, answer, doctor; VERB --help says more
         %%drill ID                           over a cell: grades it; %%drill ID --help says more
         """
@@ -165,8 +165,9 @@ class Notebook:
                 outcome = self._grade_code(app, question, options, cell)
             else:
                 outcome = _grade_answer(app, question, options, cell)
-            outcome = replace(outcome, report=_for_notebook(outcome.report, question, options))
-            page.report = outcome.report.to_json()
+            told = _for_notebook(outcome.report, question, options)
+            outcome = replace(outcome, report=told, again=f"%%drill {question['id']}")
+            page.report = told.to_json()
             print_outcome(outcome)
         if outcome.report.verdict == "needs_review":
             print(

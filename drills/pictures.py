@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,8 +33,7 @@ def write(
 
     Raises OSError where the folder cannot be written.
     """
-    # matplotlib keeps a list of fonts; DRILL_HOME moves all state.
-    os.environ.setdefault("MPLCONFIGDIR", str(home.cache_dir() / "matplotlib"))
+    home.settle_matplotlib()
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -112,7 +112,7 @@ def local(moment: datetime) -> date:
 def standing(app: App, chosen: Aim) -> Standing:
     today = local(clock.now())
     found = items(app, chosen, today)
-    into = (today - chosen.since).days % 7
+    into = max(0, (today - chosen.since).days) % 7  # the clock may be set back
     reviewed = _reviewed(app, found, today)
     done = tuple(task for task in reviewed if task.day == 0)
     spent = float(sum(task.minutes for task in reviewed if -into <= task.day < 0))

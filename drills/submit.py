@@ -31,7 +31,8 @@ class Outcome:
 
     `due` is when the question comes back, once the sitting is over; `rated` is None where the
     sitting had its review already. `no_hints_left`: all of them were shown. `path` is the file
-    that was graded, as seen from here, and `named` whether the learner named it.
+    that was graded, as seen from here, and `named` whether the learner named it. `again` is what
+    grades it anew where that is not `drill grade`.
     """
 
     report: Report
@@ -41,6 +42,7 @@ class Outcome:
     no_hints_left: bool = False
     path: str = ""
     named: bool = False
+    again: str = ""
 
     @property
     def over(self) -> bool:

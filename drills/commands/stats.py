@@ -15,8 +15,9 @@ from drills.options import json_option, pass_app
 def command(app: App, as_json: bool) -> int:
     """Show progress: what is passed and due, by topic and kind, and what goes wrong most often.
 
-    Recall is FSRS's prediction: how likely a problem passed before is passed again now. Time counts
-    from when a problem was served, or from the try before, and as an hour a try at most.
+    Recall is FSRS's prediction: how likely a problem is passed now that was passed before, or
+    whose answer was shown. Time counts from when a problem was served, or from the try before, and
+    as an hour a try at most.
     """
     found = progress.measure(app)
     future = app.store.from_the_future()

@@ -152,7 +152,9 @@ def _trend(what: str, values: Iterable[float | None], form: str = ".0%") -> str:
 
 
 def _mistakes(app: App, attempts: list[Attempt], now: datetime) -> dict[str, Any]:
-    occasions = counts.occasions(app.store, progress.planted(app))
+    since = clock.to_text(now - curves.SPAN)
+    named = counts.occasions(app.store, progress.planted(app))
+    occasions = [occasion for occasion in named if occasion.at > since]
     made = curves.mistakes(occasions, attempts, MISTAKES)
     if not made:
         return {}

@@ -7,7 +7,6 @@ on light and on dark paper, and in print.
 from __future__ import annotations
 
 import io
-import os
 import re
 import warnings
 from collections.abc import Callable
@@ -74,8 +73,7 @@ def picture(
     page's other pictures. `draw` takes its colours from this module, none with an alpha. The same
     drawing gives the same text.
     """
-    # matplotlib keeps a list of fonts; DRILL_HOME moves all state.
-    os.environ.setdefault("MPLCONFIGDIR", str(home.cache_dir() / "matplotlib"))
+    home.settle_matplotlib()
     import matplotlib
     from cycler import cycler
     from matplotlib.backends.backend_svg import FigureCanvasSVG

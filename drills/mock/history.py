@@ -10,6 +10,13 @@ from drills.store import Event
 
 PREFIX = "mock/"  # no question of a bank is called so: ids have no slash
 DEBRIEFED = "debriefed"
+_DETAIL: dict[str, type | tuple[type, ...]] = {
+    "role": str,
+    "minutes": int,
+    "seconds": (int, float),
+    "scores": dict,
+    "conclusion": str,
+}
 
 
 class Interview(NamedTuple):
@@ -26,12 +33,17 @@ class Interview(NamedTuple):
 
 
 def finished(app: App) -> list[Interview]:
-    """In order of time."""
+    """In order of time; without what cannot be read, of an import or of a later drill."""
     return [
         _interview(event)
         for event in app.store.events_named(DEBRIEFED)
-        if event.question.startswith(PREFIX)
+        if event.question.startswith(PREFIX) and _readable(event.detail)
     ]
+
+
+def _readable(detail: dict[str, Any]) -> bool:
+    whole = all(isinstance(detail.get(key), kind) for key, kind in _DETAIL.items())
+    return whole and all(isinstance(score, (int, float)) for score in detail["scores"].values())
 
 
 def _interview(event: Event) -> Interview:

@@ -65,12 +65,15 @@ def print_outcome(
     _print([Text(""), *lines])
 
 
-def print_hint(served: Served, number: int, text: str, in_place: bool = False) -> None:
+def print_hint(
+    served: Served, number: int, text: str, typed: tuple[str, str] | None = None
+) -> None:
+    """`typed` is what brings the next hint here, and the solution; the commands do otherwise."""
     hints = len(served.question["hints"])
     width = look.out().width
     head = Text.assemble((f" Hint {number} of {hints}", look.BOLD), (f"  {served.id}", look.DIM))
-    verb = "hint" if number < hints else "solution"
-    more = verb if in_place else f"drill {verb} {served.id}"
+    hint, solution = typed or (f"drill hint {served.id}", f"drill solution {served.id}")
+    more = hint if number < hints else solution
     label = "More" if number < hints else "That was the last hint"
     _print([Text(""), head, Text(""), *render(text, width), Text(""), _labelled(label, more)])
 

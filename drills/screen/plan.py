@@ -104,8 +104,7 @@ def _spans(standing: Standing) -> Iterator[tuple[int, int]]:
     """First and last day of the plan's weeks, from the detailed days on."""
     day = DETAILED
     while day < standing.days:
-        into = (standing.today - standing.aim.since).days + day
-        last = min(day + 6 - into % 7, standing.days - 1)
+        last = min(day + 6 - (standing.frame.into + day) % 7, standing.days - 1)
         yield day, last
         day = last + 1
 
@@ -135,7 +134,7 @@ def _left_out(standing: Standing, width: int) -> list[Text]:
 def as_json(standing: Standing) -> dict[str, Any]:
     """`days` hold every task; `weeks` are those that the hours are counted by."""
     aim, plan = standing.aim, standing.plan
-    into = (standing.today - aim.since).days % 7
+    into = standing.frame.into
     first = standing.today - timedelta(days=into)
     weeks: dict[date, int] = {}
     days: dict[date, list[Task]] = {}

@@ -112,11 +112,9 @@ def next_actions(
     if report.verdict == "grader_error":
         return [*lines, *_action("Look", "drill doctor")]
     if report.where is not None:
-        command = (
-            f"drill grade {report.question}{_file(outcome)} --seed {report.seed} "
-            f"--case {report.where.case} --reproduce"
-        )
-        lines += _action("Try it", command)
+        case = f"--seed {report.seed} --case {report.where.case}"
+        command = f"drill grade {report.question}{_file(outcome)} {case} --reproduce"
+        lines += _action("Try it", f"{outcome.again} {case}" if outcome.again else command)
     if in_place:
         return lines if len(lines) > 1 else []
     if report.verdict == "needs_review":

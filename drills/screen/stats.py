@@ -81,7 +81,7 @@ def _due(progress: Progress) -> str:
 
 def _recall(progress: Progress) -> str:
     problems = _count(progress.learned, "problem")
-    told = f"predicted recall {progress.recall:.0%} of {problems} learned"
+    told = f"predicted recall {progress.recall:.0%} of {problems} reviewed"
     if progress.reviews:
         share = progress.kept / progress.reviews
         told = f"recalled in {share:.0%} of {_count(progress.reviews, 'review')}; {told}"

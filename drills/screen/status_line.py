@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.text import Text
 
 from drills.screen import console as look
 from drills.screen.safe import one_line, safe
 
+_LEAST = 24  # columns for what goes on
+
 
 class StatusLine:
     """On standard error. Where the cursor cannot be moved, what happens is told in whole lines and
-    the keys only once."""
+    the keys only once; where the line is short, without their words."""
 
     def __init__(self, keys: str) -> None:
         self.keys = keys
@@ -27,9 +31,13 @@ class StatusLine:
             return
         self.clear()
         width = terminal.width - 1  # a full line would wrap, and half of it stay
-        room = width - len(time) - len(self.keys) - 6
-        line = Text.assemble((f" {time}", look.DIM), f"  {one_line(what, max(room, 24))}")
-        line.append(f"   {self.keys}", look.DIM)
+        keys = self.keys
+        room = width - len(time) - len(keys) - 6
+        if keys and room < min(len(what), _LEAST):
+            keys = " ".join(re.findall(r"\[.\]", keys))
+            room = width - len(time) - len(keys) - 6
+        line = Text.assemble((f" {time}", look.DIM), f"  {one_line(what, room)}")
+        line.append(f"   {keys}", look.DIM)
         line.truncate(width, overflow="ellipsis")
         terminal.stream.write(terminal.rendered(line))
         terminal.stream.flush()

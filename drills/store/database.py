@@ -35,7 +35,9 @@ class Opened:
 def is_corrupt(error: sqlite3.Error) -> bool:
     """True where the file itself is damaged, as against busy, full or read-only."""
     text = str(error)
-    return "malformed" in text or "not a database" in text or "disk image" in text
+    # A report that is no JSON to this SQLite is called malformed too: the file is sound.
+    damaged = "malformed" in text and "JSON" not in text
+    return damaged or "not a database" in text or "disk image" in text
 
 
 def why_unwritable(error: sqlite3.Error, path: Path) -> str:

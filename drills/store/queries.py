@@ -27,7 +27,7 @@ LIVE_REVIEWS = (
     "WHERE question = :question AND at <= :believed AND name = 'reset'), '') ORDER BY at, uuid"
 )
 LIVE_QUESTIONS = (
-    "SELECT question FROM (SELECT question, max(at) AS last FROM reviews "
+    "SELECT question, last FROM (SELECT question, max(at) AS last FROM reviews "
     "WHERE at <= :believed GROUP BY question) AS reviewed "
     "WHERE last > coalesce((SELECT max(at) FROM events "
     "WHERE question = reviewed.question AND at <= :believed AND name = 'reset'), '')"

@@ -68,6 +68,7 @@ def _guards() -> str:
 
 # What is counted must not be looked for in reports: ten thousand of them are 50 MB to read. So the
 # index by question holds all of an attempt but its report and source, and mistakes have a table.
+# What Python writes as JSON may hold NaN, which SQLite takes only from 3.42 on.
 _COUNTING = """
 CREATE INDEX attempts_in_short ON attempts
   (question, at, uuid, kind, verdict, score, seed, seconds, hints_seen);
@@ -86,11 +87,13 @@ CREATE TABLE mistakes (
 CREATE TRIGGER attempts_mistakes AFTER INSERT ON attempts BEGIN
   INSERT INTO mistakes SELECT new.uuid, m.key, new.question, new.kind, new.at,
     json_extract(m.value, '$.id'), json_extract(m.value, '$.title')
-  FROM json_each(new.report, '$.mistakes') AS m WHERE m.type = 'object';
+  FROM json_each(iif(json_valid(new.report), new.report, '{}'), '$.mistakes') AS m
+  WHERE m.type = 'object';
 END;
 INSERT INTO mistakes SELECT uuid, m.key, question, kind, at,
   json_extract(m.value, '$.id'), json_extract(m.value, '$.title')
-FROM attempts, json_each(attempts.report, '$.mistakes') AS m WHERE m.type = 'object';
+FROM attempts, json_each(iif(json_valid(attempts.report), attempts.report, '{}'), '$.mistakes') AS m
+WHERE m.type = 'object';
 """
 
 MIGRATIONS: tuple[str, ...] = (_TABLES + _guards(), _COUNTING)

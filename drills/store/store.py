@@ -109,14 +109,7 @@ class Store:
 
     def rebuild_cards(self) -> None:
         """Make the cache of cards anew from the reviews."""
-
-        def write(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM cards")
-            questions = connection.execute("SELECT DISTINCT question FROM reviews").fetchall()
-            for (question,) in questions:
-                self._rebuild_card(connection, question)
-
-        self._write(write)
+        self._write(self._rebuild_cards)
 
     def merge(self, facts: dict[str, list[tuple[Any, ...]]]) -> dict[str, int]:
         """Add the facts that are not here yet (by uuid); returns how many, by table."""
@@ -125,10 +118,7 @@ class Store:
         def write(connection: sqlite3.Connection) -> None:
             for table, rows in facts.items():
                 added[table] = sum(_insert(connection, table, row) for row in rows)
-            connection.execute("DELETE FROM cards")
-            questions = connection.execute("SELECT DISTINCT question FROM reviews").fetchall()
-            for (question,) in questions:
-                self._rebuild_card(connection, question)
+            self._rebuild_cards(connection)
 
         self._write(write)
         return added
@@ -188,9 +178,9 @@ class Store:
             r[0]: Card(r[0], clock.from_text(r[1]), clock.from_text(r[2]), r[3], r[4], r[5])
             for r in self.read(sql)
         }
-        believed = clock.latest_believed()
-        live = {row[0] for row in self.read(queries.LIVE_QUESTIONS)}
-        if live != set(cards) or any(card.last_review > believed for card in cards.values()):
+        # A date in the future is believed once its time comes: then the cache is behind.
+        live = {row[0]: clock.from_text(row[1]) for row in self.read(queries.LIVE_QUESTIONS)}
+        if live != {card.question: card.last_review for card in cards.values()}:
             self.rebuild_cards()
             return self.cards()
         return cards
@@ -210,8 +200,9 @@ class Store:
     def last_mistake(self, question: str) -> str:
         """The title of the mistake named last for the question, or ""."""
         sql = (
-            "SELECT json_extract(report, '$.mistakes[0].title') FROM attempts "
-            "WHERE question = :question AND verdict != 'passed' ORDER BY at DESC, uuid DESC LIMIT 1"
+            "SELECT (SELECT title FROM mistakes WHERE attempt = uuid AND place = 0) FROM attempts "
+            "WHERE question = :question AND verdict != 'passed' AND at <= :believed "
+            "ORDER BY at DESC, uuid DESC LIMIT 1"
         )
         rows = self.read(sql, question=question)
         return str(rows[0][0] or "") if rows else ""
@@ -335,6 +326,12 @@ class Store:
         believed = clock.to_text(clock.latest_believed())
         names = {"question": question, "believed": believed}
         return [queries.review(row) for row in connection.execute(queries.LIVE_REVIEWS, names)]
+
+    def _rebuild_cards(self, connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM cards")
+        questions = connection.execute("SELECT DISTINCT question FROM reviews").fetchall()
+        for (question,) in questions:
+            self._rebuild_card(connection, question)
 
     def _rebuild_card(self, connection: sqlite3.Connection, question: str) -> None:
         connection.execute("DELETE FROM cards WHERE question = ?", (question,))

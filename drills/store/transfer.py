@@ -63,7 +63,7 @@ def _row(row: object, table: str, number: int, name: str) -> tuple[Any, ...]:
         if key in values:
             if not isinstance(values[key], dict):
                 raise damaged
-            values[key] = json.dumps(values[key], sort_keys=True)
+            values[key] = json.dumps(values[key], sort_keys=True, ensure_ascii=False)
     if set(values) != set(COLUMNS[table]):
         raise damaged
     for column, types in COLUMNS[table].items():
@@ -72,6 +72,8 @@ def _row(row: object, table: str, number: int, name: str) -> tuple[Any, ...]:
             raise damaged
         if isinstance(value, int) and abs(value) >= 2**63:
             raise damaged
+        if isinstance(value, str) and not _is_text(value):
+            raise damaged
     if table == "reviews" and values["rating"] not in (1, 2, 3, 4):
         raise damaged
     try:
@@ -79,3 +81,12 @@ def _row(row: object, table: str, number: int, name: str) -> tuple[Any, ...]:
     except ValueError:
         raise damaged from None
     return tuple(values[column] for column in COLUMNS[table])
+
+
+def _is_text(value: str) -> bool:
+    """False for half a character, which JSON can spell and a database cannot hold."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -185,7 +185,7 @@ class Watching:
         from drills.in_place import obey
 
         self.status.clear()
-        obey(self.app, self.served, word)
+        obey(self.app, self.served, word, typed=("h", "l"))
         print(flush=True)
         self._tell()
 

@@ -39,5 +39,6 @@ def fill(home: Path) -> None:
         detail = {"role": "inference", "minutes": 45, "seconds": 2590.0, "scores": SCORES}
         done = event("debriefed", at, f"mock/{number}", **detail, conclusion=told)
         store.record_event(done)
+    store.record_event(event("debriefed", now, "mock/later", role="of a later drill"))
     store.record_event(event("measured", now, "lab/quadratic", run="x"))
     store.close()

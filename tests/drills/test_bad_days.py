@@ -146,6 +146,17 @@ def test_cards_made_while_the_clock_was_ahead_are_made_anew(
     assert store.cards()["rope"].due == due
 
 
+def test_what_was_dated_ahead_counts_once_its_time_has_come(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    now = clock.now()
+    learned(store, now - timedelta(days=3))
+    learned(store, now + timedelta(days=5))
+    assert store.cards()["rope"].reviews == 1
+    monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=6))
+    assert store.cards()["rope"].reviews == 2
+
+
 def test_a_dead_clock_battery_leaves_the_schedule_in_order(store: Store):
     now = clock.now()
     learned(store, now - timedelta(days=3))

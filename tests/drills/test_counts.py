@@ -147,12 +147,28 @@ def test_counting_progress_reads_no_report():
     assert "seconds" in touched
 
 
+NOT_FINITE = {**report(), "score": float("nan")}  # no JSON to a SQLite before 3.42
+
+
+def test_a_number_that_is_none_in_a_report_damages_nothing(tmp_path: Path):
+    store = Store(tmp_path, quiet)
+    fail(store, *NAMED)
+    store.record_attempt(NOT_FINITE, "", attempt("wrong_answer", at(days=1)), None)
+    facts = read_export(export_text(store).encode(), "x.json")
+    new = Store(NOWHERE, quiet)
+    assert new.merge(facts)["attempts"] == 2
+    assert [one.last_mistake("rope") for one in (store, new)] == ["", ""]
+    assert not database.is_corrupt(sqlite3.OperationalError("malformed JSON"))
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".db", ".db-shm", ".db-wal"]
+
+
 def of_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A database as the first version made it, with two mistakes in it."""
     with monkeypatch.context() as patch:
         patch.setattr(database, "VERSION", 1)
         store = Store(folder, quiet)
         fail(store, *NAMED)
+        store.record_attempt(NOT_FINITE, "", attempt("wrong_answer", at(days=1)), None)
         store.close()
     return store
 
@@ -164,7 +180,7 @@ def test_a_database_of_before_is_migrated_with_its_mistakes(
     fail(store, NAMED[0])
     assert counts.mistakes(store, 5, ()) == [("no scale", 2), (NAMED[1]["title"], 1)]
     assert store.schema_version() == 2
-    assert len(store.attempts()) == 2
+    assert len(store.attempts()) == 3
     assert (tmp_path / NAME).exists()
 
 
@@ -174,7 +190,7 @@ def test_an_export_of_before_brings_its_mistakes_once(
     old = of_before(tmp_path, monkeypatch)
     facts = read_export(export_text(old).encode(), "old.json")
     new = Store(NOWHERE, quiet)
-    assert [new.merge(facts)["attempts"] for _ in range(2)] == [1, 0]
+    assert [new.merge(facts)["attempts"] for _ in range(2)] == [2, 0]
     assert counts.mistakes(new, 5, ()) == counts.mistakes(old, 5, ())
     assert new.facts() == old.facts()
 

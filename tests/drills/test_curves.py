@@ -38,6 +38,14 @@ def test_over_half_a_year_is_told_by_months():
     assert [p.sittings for p in found] == [1, 0, 0, 0, 0, 0, 1]
 
 
+def test_one_try_of_a_clock_that_stood_still_does_not_squeeze_the_rest():
+    dead = START.replace(year=1970)
+    week = [passed(START), passed(at(days=3))]
+    whole = curves.periods(week, [], {}, PAR, at(days=5))
+    assert curves.periods([passed(dead), *week], [], {}, PAR, at(days=5)) == whole
+    assert curves.periods([passed(dead)], [], {}, PAR, START) == []
+
+
 def test_practice_after_a_pass_and_what_was_not_judged_are_no_first_tries():
     tries = [
         attempt("invalid", START), passed(at(minutes=1)), failed(at(minutes=2)), failed(at(days=1)),
@@ -65,6 +73,8 @@ def test_recall_is_what_was_predicted_at_the_end_of_each_period():
         second=0, microsecond=0,
     ) + timedelta(days=7)  # fmt: skip
     assert first.recall == pytest.approx(schedule.recall_at(stability, START, end))
+    gone = [review(1, START, "gone"), *reviews]  # from the bank, as in drill stats
+    assert curves.periods([passed(START)], gone, {}, PAR, at(days=10)) == [first, second]
     assert second.recall == pytest.approx(schedule.recall_at(later, at(days=8), at(days=10)))
 
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pages
 import pytest
+from conftest import Drill
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,3 +158,12 @@ def test_a_page_replaces_its_like_and_nothing_else(tmp_path: Path):
         html.write("", tmp_path / "no" / "such.html", "base")
     assert failed.value.code == 4
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_home_that_cannot_be_written_is_no_talk_of_matplotlib(drill: Drill):
+    code = "from drills.html import svg; svg.picture('a', 'b', 'c', lambda figure: None)"
+    (drill.home / "cache" / "matplotlib").write_text("no folder")
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=drill.env, cwd=drill.work, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -129,6 +129,7 @@ def test_a_cell_of_code_is_graded_shut_in_and_recorded(drill: Drill):
         assert (wrong.report["verdict"], wrong.report["seed"]) == ("wrong_answer", 7)
         assert "aligned at the top left" in wrong.text
         assert "from cell import" not in wrong.text  # a notebook has no such file
+        assert "Try it    %%drill causal-mask --seed 7 --case " in wrong.text
         outside = WRONG.replace("import torch", "").replace("torch", "borrowed")
         unseen = notebook_.run(f"%%drill causal-mask\n{outside}")
         assert "NameError" in unseen.text

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from conftest import Drill
+from conftest import BANK, Drill
 from facts import attempt, report
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +16,7 @@ from drills import clock, memory, plan, schedule
 from drills.memory import Memory
 from drills.plan import Frame, Item
 from drills.store import Event, Review, Store, new_uuid
+from questions import index
 
 # the memory -------------------------------------------------------------------------------
 
@@ -213,6 +214,31 @@ def test_a_plan_is_remembered_followed_and_forgotten(drill: Drill):
     assert drill("plan", "--clear").code == 0
     assert "No plan is on" in drill("plan").err
     assert "No plan was on" in drill("plan", "--clear").err
+
+
+def test_what_an_interview_advised_comes_first_of_what_is_new_in_a_plans_day(drill: Drill):
+    made = drill("plan", "--until", day(21), "--hours-per-week", "6", "--json").json
+    first, *others = [task["question"] for task in made["today"]["to_do"]]
+    passes(drill, first, clock.now())
+    bank = index.load(BANK).questions
+    free = [i for i in others if bank[i]["follows"] == [first]]
+    waiting = next(i for i in others if free[0] in bank[i]["follows"])
+    store = Store(drill.home, print)
+    for question in (waiting, free[1]):
+        store.record_event(Event(new_uuid(), question, "advised", clock.now(), None, {}))
+    store.close()
+    served = drill("next", "--json").json
+    assert served["id"] == free[1]
+    assert served["note"] == "advised after your mock interview"
+
+
+def test_a_plan_made_before_the_clock_was_set_back_puts_nobody_behind(drill: Drill):
+    store = Store(drill.home, print)
+    detail = {"until": day(21), "hours": 6, "role": ""}
+    tomorrow = ago(hours=-23.9)
+    store.record_event(Event(new_uuid(), "plan", "planned", tomorrow, None, detail))
+    store.close()
+    assert drill("plan", "--json").json["behind_minutes"] == 0
 
 
 def test_drill_next_brings_back_early_what_the_date_needs(drill: Drill):

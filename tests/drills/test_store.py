@@ -188,6 +188,8 @@ def test_a_damaged_export_is_refused_whole(store: Store):
     for wrong in (
         text.replace('"rating": 3', '"rating": 7'),
         text.replace('"seed": 7', '"seed": "7"'),
+        text.replace('"question": "rope"', '"question": "\\ud800"'),
+        text.replace('"detail": {}', '"detail": {"by": "\\ud800"}'),
         text.replace('"uuid"', '"id"', 1),
         text.replace("Z", "", 1).replace('"at": "2026', '"at": "26'),
         '{"format": 1, "program": "drill"}',

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -16,9 +18,12 @@ from pathlib import Path
 
 import pytest
 from conftest import Drill
+from rich.text import Text
 from test_terminal import RIGHT, Terminal
 
+from drills.screen.status_line import StatusLine
 from drills.store import Store
+from drills.watching.loop import MENU
 from drills.watching.mailbox import Mailbox
 from drills.watching.saves import Saves
 
@@ -207,6 +212,19 @@ def press(terminal: Terminal, keys: str) -> None:
     os.write(terminal.master, keys.encode())
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_the_status_line_holds_every_key_however_narrow_it_is(width, monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", stream)
+    for name, value in (("TERM", "xterm"), ("COLUMNS", str(width)), ("NO_COLOR", "1")):
+        monkeypatch.setenv(name, value)
+    StatusLine(MENU).show("18:04:05", "watching a_rather_long_name_of_a_file.py")
+    shown = Text.from_ansi(stream.getvalue().rpartition("\x1b[2K")[2]).plain
+    assert len(shown) < width
+    assert re.findall(r"\[(.)\]", shown) == list("ghlnq")
+
+
 def test_keys_work_while_a_grade_runs_and_the_terminal_is_left_as_it_was(drill: Drill):
     terminal = Terminal(drill, "watch", "causal-mask")
     terminal.until("[q]uit")
@@ -218,6 +236,8 @@ def test_keys_work_while_a_grade_runs_and_the_terminal_is_left_as_it_was(drill: 
     press(terminal, "\x1b[A")  # an arrow is no key of ours
     press(terminal, "h")
     assert "passed" not in terminal.until("Hint 1 of")  # before the grade is over
+    terminal.until("More")
+    assert Text.from_ansi(terminal.until("\n").strip()).plain.strip() == "h"  # a key, and no word
     terminal.until("passed", 60)
     terminal.until("Next ")
     assert ": new)" in terminal.until("[q]uit")

@@ -166,7 +166,8 @@ class Family:
 
     def alike(self, one: Hypothesis, other: Hypothesis, case: BuiltCase) -> bool:
         """Whether the two differ by no more than rounding: then another draw of the case does not
-        tell them apart either, unless there are tokens, lengths or masks to be drawn."""
+        tell them apart either, unless there are tokens, lengths or masks to be drawn, or rounding
+        is all that is wrong with them."""
         dtype = tolerance.graded_dtype(DTYPES[case.dtype])
         mine, yours = self.run(one, case, dtype), self.run(other, case, dtype)
         if mine is None or yours is None:
@@ -185,6 +186,8 @@ class Family:
             for value, rounded, allowed in zip(exact, mine, truth.allowed.values(), strict=True)
         ]
         fine = [SAME * value for value in slack]
+        if _within(exact, [value.double() for value in truth.expected.values()], fine):
+            return False
         return _within(mine, yours, slack) and _within(exact, other_exact, fine)
 
     @staticmethod

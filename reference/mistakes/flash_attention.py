@@ -101,13 +101,13 @@ def _one_zero(block: Tensor, empty: Tensor) -> Tensor:
     return block.masked_fill(empty & first, 0.0)
 
 
-def _mixed(raised: Tensor, values: Tensor, total: Tensor, precision: str) -> Tensor:
+def _mixed(raised: Tensor, values: Tensor, total: Tensor, weights_in: str) -> Tensor:
     """Weights (B, H, T, block) times values (B, H, block, D), with the weights as they are: kept;
     or rounded to float16 or bfloat16. `product` in the name: the values too, and their product;
     `divided`: weights that were divided by their sum."""
-    if precision == "kept":
+    if weights_in == "kept":
         return raised @ values
-    name, _, how = precision.partition(" ")
+    name, _, how = weights_in.partition(" ")
     narrow, wide = _PRECISION[name], raised.dtype
     if how == "product":
         return (raised.to(narrow) @ values.to(narrow)).to(wide)
@@ -141,7 +141,7 @@ def flash_attention(
     blocks: str = "joined",
     rows: str = "all",
     roles: str = "right",
-    precision: str = "kept",
+    weights_in: str = "kept",
     hidden: Tensor | None = None,
 ) -> Tensor:
     """Attention of q (B, H, T, D) over k, v (B, H, S, D) in blocks; as the reference.
@@ -168,7 +168,7 @@ def flash_attention(
              is seen; or averaged-all
     roles    right, or keys-as-values
     rows     all; or whole-tiles: rows past the last whole tile of queries stay zero
-    precision  of the weights that the values are multiplied by: see `_mixed`
+    weights_in  what the values are multiplied by them in: see `_mixed`
     hidden   bool, broadcasting to (B, H, T, S): keys that are hidden besides; no switch
     """
     queries, keys = q.shape[-2], k.shape[-2]
@@ -216,7 +216,7 @@ def flash_attention(
             raised = torch.where(level == -torch.inf, 0.0, raised)
             factor = torch.where(m_new == -torch.inf, 1.0, factor)
         own_total = raised.sum(dim=-1, keepdim=True)  # (B, H, T, 1)
-        mixed = _mixed(raised, values, own_total, precision)  # (B, H, T, D)
+        mixed = _mixed(raised, values, own_total, weights_in)  # (B, H, T, D)
         if unseen == "as-zero":
             mixed = mixed.masked_fill(empty, 0.0)
         if blocks != "joined":

@@ -46,7 +46,7 @@ _BY_BLOCK: dict[str, frozenset[str]] = {
             "fewer-tiles",
         }
     ),
-    "precision": frozenset({"bfloat16", "float16", "bfloat16 product", "float16 product"}),
+    "weights_in": frozenset({"bfloat16", "float16", "bfloat16 product", "float16 product"}),
     "used": frozenset({"whole-splits", "whole-splits-or-all"}),
 }
 """Switches and values whose numbers hang on the size of a block."""
@@ -91,7 +91,7 @@ def fused_attention(
 
 def by_block(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """The mistake in blocks of other sizes, where that makes other numbers."""
-    if "precision" in switches:
+    if "weights_in" in switches:
         yield {**switches, "block": WHOLE}
     if hangs_on_block(switches):
         for block in BLOCKS:
@@ -133,7 +133,7 @@ KERNEL: dict[str, dict[str, object]] = {
     "kv-first-sequence-for-all": {"sequence": "first"},
     "scale-by-padded-width": {"scale": "padded"},
     "exp-of-base-two-scores": {"base": "e-of-two"},
-    "weights-half-precision": {"precision": "bfloat16"},
+    "weights-half-precision": {"weights_in": "bfloat16"},
 }
 
 MISTAKES: Mistakes = {

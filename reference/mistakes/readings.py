@@ -44,7 +44,7 @@ _SAME: dict[tuple[str, str], tuple[object, ...]] = {
     ),
     ("scale", "padded"): ("padded to 16", "padded to 32", "padded to 64"),
     ("order", "backwards"): ("from-end",),
-    ("precision", "bfloat16"): (
+    ("weights_in", "bfloat16"): (
         "float16",
         "bfloat16 product",
         "float16 product",

@@ -80,9 +80,11 @@ def command(
     from drills.mock import hold
 
     app.store.require_recording("mock")
-    waiting = records.unfinished(app)
+    unfinished = records.unfinished(app)
+    waiting = [one for one in unfinished if not Record(app, one.id).elsewhere]
     if resume is not None:
-        state = records.choose(resume, waiting, "unfinished")
+        among = unfinished if resume else waiting or unfinished
+        state = records.choose(resume, among, "unfinished")
     elif waiting and answers is None and console.on_terminal() and _goes_on(waiting[-1]):
         state = waiting[-1]
     else:
@@ -91,7 +93,10 @@ def command(
         state = record.state()
     code = PASSED
     try:
-        with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        with (
+            Record(app, state.id).held(),
+            redirect_stdout(sys.stderr) if as_json else nullcontext(),
+        ):
             over = hold.hold(app, state, answers)
     except KeyboardInterrupt:
         over, code = False, INTERRUPTED

@@ -82,6 +82,19 @@ def test_no_page_is_written_over_a_file_of_the_learners(drill: Drill):
     assert drill("mock", "--answers", "-", "--out", "mine.html", "--force", stdin="end\n").code == 0
 
 
+def test_an_interview_that_is_open_in_one_terminal_is_not_held_in_another(drill: Drill):
+    terminal = Terminal(drill, "mock", "--seed", "5")
+    terminal.shows("left · 1. warm-up")
+    there = drill("mock", "--list", "--json").json["interviews"][0]["id"]
+    for wanted in (("--resume",), ("--resume", there)):
+        ran = drill("mock", *wanted, "--answers", "-", stdin="end\n")
+        assert (ran.code, ran.out) == (2, "")
+        assert f"The interview {there} is open in another terminal" in ran.err
+    terminal.type("", end="\x03")
+    assert terminal.ends() == 130
+    assert drill("mock", "--resume", "--answers", "-", stdin="end\n").code == 0
+
+
 # at a terminal --------------------------------------------------------------------------------
 
 

@@ -46,6 +46,7 @@ class Desk(Interviewee):
         self._session: Any = None
 
     def asking(self, item: Item, kind: str) -> None:
+        super().asking(item, kind)
         self.about = f"{item.number}. {item.round}, par {shown(item.par)}"
 
     # in the interviewer's thread ----------------------------------------------------------------

@@ -100,8 +100,9 @@ class Interviewer:
         served = serving.serve(question, item.seed)
         self.person.asking(item, question["kind"])
         self._show(item, served)
-        if item.tries and not item.file:  # judged, and cut off before it was closed
-            self._close(item, item.tries[-1].verdict, item.tries[-1].score)
+        best = item.best
+        if best is not None and (best.verdict == "passed" or not item.file):
+            self._close(item, best.verdict, best.score)  # judged, and cut off before it was closed
         elif item.file:
             self._code(item, served)
         else:
@@ -113,7 +114,12 @@ class Interviewer:
     # answers that are no code -----------------------------------------------------------------
 
     def _text(self, item: Item, served: serving.Served) -> None:
-        answering = Answering(self.person)
+        kept = dict(item.draft) if self.person.interactive else {}  # a script gives it all again
+
+        def keep(draft: dict[str, str]) -> None:
+            self.record.drafted(item, draft, self.timer.used)
+
+        answering = Answering(self.person, kept, keep)
         while True:
             try:
                 given = answering.read(served)
@@ -125,6 +131,7 @@ class Interviewer:
             if report.verdict in ("invalid", "grader_error"):
                 screen.print_unread(report)
                 answering.given.clear()
+                keep({})
                 continue
             self._try(item, served, report, given)
             screen.print_noted(self.timer.used - item.at, item.par)

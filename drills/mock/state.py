@@ -11,7 +11,8 @@ from typing import Any
 from drills.store import Event
 
 BEGAN, ASKED, TRIED, HINTED = "began", "asked", "tried", "hinted"
-CLOSED, PAUSED, RESUMED, ENDED, JUDGED = "closed", "paused", "resumed", "ended", "judged"
+DRAFTED, CLOSED, JUDGED = "drafted", "closed", "judged"
+PAUSED, RESUMED, ENDED = "paused", "resumed", "ended"
 PASSED, MISSED, SKIPPED, OUT_OF_TIME = "passed", "missed", "skipped", "out of time"
 
 
@@ -32,8 +33,9 @@ class Item:
     """One question that was asked. Times are in seconds of the interview; `par` is in seconds.
 
     `after` is the number of the item that this one follows up, and `says` how the interviewer led
-    over. `file` holds the code, and `outcome` is "" until the item is closed. `said` are the parts
-    that no rule decides, with whether the learner found them said.
+    over. `file` holds the code, and `outcome` is "" until the item is closed. `draft` is what was
+    typed of an answer that is not whole yet. `said` are the parts that no rule decides, with
+    whether the learner found them said.
     """
 
     number: int
@@ -48,6 +50,7 @@ class Item:
     file: str = ""
     tries: tuple[Try, ...] = ()
     hints: int = 0
+    draft: tuple[tuple[str, str], ...] = ()
     outcome: str = ""
     closed: float = 0.0
     said: tuple[tuple[str, bool], ...] = ()
@@ -141,6 +144,8 @@ def _changed(item: Item, name: str, detail: dict[str, Any], used: float) -> Item
             detail["attempt"], detail["verdict"], detail["score"], tuple(detail["troubles"]), used
         )
         return replace(item, tries=(*item.tries, one))
+    if name == DRAFTED:
+        return replace(item, draft=tuple(detail["draft"].items()))
     if name == HINTED:
         return replace(item, hints=item.hints + 1)
     if name == CLOSED:

@@ -16,7 +16,6 @@ from drills.mock.state import Item
 from drills.mock.timer import Timer, shown
 
 WORDS = ("hint", "skip", "pause", "quit", "end", "time", "repeat", "help", "run", "edit", "done")
-_WITH_MORE = ("run",)  # may be followed by a file
 
 
 class Left(Exception):
@@ -28,12 +27,16 @@ class Interviewee(Typist):
     is a person who can be asked and kept waiting."""
 
     interactive = True
+    _with_more: tuple[str, ...] = ()  # words that may be followed by something
 
     def __init__(self) -> None:
         self.pending: list[str] = []
 
     def asking(self, item: Item, kind: str) -> None:
         """Called before each question, of such a kind: what is read from now on answers it."""
+        self.pending.clear()
+        # "Run the softmax first" is no command where there is nothing to run.
+        self._with_more = ("run",) if item.file else ()
 
     def alone(self, action: Callable[[], None]) -> None:
         """Run `action` with the terminal to itself."""
@@ -42,7 +45,7 @@ class Interviewee(Typist):
     def block(self, prompt: str) -> str:
         typed = self._input(prompt)
         word, _, rest = typed.strip().partition(" ")
-        if word.lower() in WORDS and (not rest or word.lower() in _WITH_MORE):
+        if word.lower() in WORDS and (not rest or word.lower() in self._with_more):
             raise Said(word.lower(), rest.strip())
         return typed.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
 
@@ -105,7 +108,7 @@ class ByQuestion(Interviewee):
         self._lines: Iterator[str] = iter(())
 
     def asking(self, item: Item, kind: str) -> None:
-        self.pending.clear()
+        super().asking(item, kind)
         self._lines = iter(self._script(self._answers.get(item.question), kind))
 
     def _script(self, answer: Any, kind: str) -> list[str]:

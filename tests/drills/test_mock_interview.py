@@ -19,7 +19,7 @@ from drills.mock.page import render
 from drills.mock.record import Record
 from drills.mock.state import Item, State
 from drills.mock.timer import Timer
-from drills.mock.typists import Interviewee
+from drills.mock.typists import Interviewee, Left
 from grader.session import Grader
 
 Plan = Callable[[Item], bool | str]
@@ -41,6 +41,7 @@ class Candidate(Interviewee):
         self.heard: list[Item] = []
 
     def asking(self, item: Item, kind: str) -> None:
+        super().asking(item, kind)
         self.heard.append(item)
         self.now += item.par * self.pace
         plan = self.rightly(item)
@@ -218,6 +219,48 @@ def test_who_leaves_goes_on_with_the_same_question_and_the_same_clock(app: App, 
     assert second.heard[0].seed == left.open.seed
     assert now.items[:2] == left.items[:2]
     assert now.used == left.used
+
+
+def test_what_was_typed_of_an_answer_outlives_a_command_and_the_terminal(app: App, grader: Grader):
+    """A line of prose may begin with a command's word; "time" among the lines takes none away."""
+    prose = "Run over it once: d_k is\ntime\nthe variance of the score"
+    begun = {1: f"{prose}\nquit", 2: "0\n1\nquit"}
+    whole = {1: "and its root scales.\n", 2: "d_k\nsqrt(d_k)\n1/sqrt(d_k)"}
+    record = begin(app, "training", 30, 11)
+    for lines in (begun, {**whole, 2: begun[2]}, whole):
+        candidate = Candidate(app, lambda item, lines=lines: lines.get(item.number, "end"), 0.1)
+        candidate.interactive = True
+        sit(app, grader, record, candidate)
+    now = record.state()
+    explained, derived = now.items[:2]
+    assert [app.index.questions[i.question]["kind"] for i in (explained, derived)] == [
+        "explain", "derive",
+    ]  # fmt: skip
+    kept = app.store.attempt(explained.tries[0].attempt)
+    assert kept is not None
+    assert kept[1].split("\n") == [
+        "Run over it once: d_k is", "the variance of the score", "and its root scales.",
+    ]  # fmt: skip
+    assert derived.outcome == state.PASSED
+
+
+def test_a_pass_that_was_cut_off_before_its_question_was_closed_is_not_asked_for_again(
+    app: App, grader: Grader, monkeypatch: pytest.MonkeyPatch
+):
+    file = candidates.right(app.index.questions["causal-mha"], 0)["file"]
+    record = begin(app)
+
+    def rightly(item: Item) -> str:
+        return f"run {file}" if item.question == "causal-mha" else "skip"
+
+    with monkeypatch.context() as cut:
+        cut.setattr(Interviewer, "_close", lambda *_: (_ for _ in ()).throw(Left))
+        sit(app, grader, record, Candidate(app, rightly, 0.1))
+    left = record.state().open
+    assert left is not None
+    assert len(left.tries) == 1
+    _, now = sit(app, grader, record, Candidate(app, lambda item: "end", 0.1))
+    assert now.item(left.number).outcome == state.PASSED
 
 
 def test_what_is_new_and_advised_is_served_next(app: App, grader: Grader):

@@ -62,12 +62,8 @@ def _in_person(app: App, record: Record, timer: Timer, person: Interviewee, grad
     over: list[bool] = []
 
     def work() -> None:
-        try:
-            over.append(_whole(app, record, timer, person, grader))
-        finally:
-            app.store.close()  # a connection belongs to its thread
+        over.append(_whole(app, record, timer, person, grader))
 
-    app.store.close()
     person.converse(work)
     return over[0]
 

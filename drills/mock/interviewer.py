@@ -114,12 +114,13 @@ class Interviewer:
     # answers that are no code -----------------------------------------------------------------
 
     def _text(self, item: Item, served: serving.Served) -> None:
-        kept = dict(item.draft) if self.person.interactive else {}  # a script gives it all again
+        keeps = self.person.interactive  # a script gives it all again
 
         def keep(draft: dict[str, str]) -> None:
-            self.record.drafted(item, draft, self.timer.used)
+            if keeps:
+                self.record.drafted(item, draft, self.timer.used)
 
-        answering = Answering(self.person, kept, keep)
+        answering = Answering(self.person, dict(item.draft) if keeps else None, keep)
         while True:
             try:
                 given = answering.read(served)

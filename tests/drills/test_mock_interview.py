@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,13 +14,16 @@ from drills.app import App
 from drills.mock import debrief as debriefs
 from drills.mock import roles, state
 from drills.mock.debrief import Debrief
+from drills.mock.desk import Desk
 from drills.mock.history import finished
+from drills.mock.hold import _in_person
 from drills.mock.interviewer import Interviewer
 from drills.mock.page import render
 from drills.mock.record import Record
 from drills.mock.state import Item, State
 from drills.mock.timer import Timer
 from drills.mock.typists import Interviewee, Left
+from drills.store.database import in_memory
 from grader.session import Grader
 
 Plan = Callable[[Item], bool | str]
@@ -261,6 +265,27 @@ def test_a_pass_that_was_cut_off_before_its_question_was_closed_is_not_asked_for
     assert len(left.tries) == 1
     _, now = sit(app, grader, record, Candidate(app, lambda item: "end", 0.1))
     assert now.item(left.number).outcome == state.PASSED
+
+
+class AtDesk(Desk):
+    """Says "end" in a thread of its own, as the desk has it."""
+
+    def _input(self, prompt: str) -> str:
+        return "end"
+
+    def converse(self, work: Callable[[], None]) -> None:
+        interviewer = threading.Thread(target=work)
+        interviewer.start()
+        interviewer.join()
+
+
+def test_a_disk_that_is_full_leaves_the_debrief_what_was_said(app: App, grader: Grader):
+    """What cannot be written is kept in memory, which the interviewer's thread hands back."""
+    app.store._opened = in_memory(None, "the disk is full")
+    record = begin(app)
+    timer = Timer(45 * 60.0)
+    assert _in_person(app, record, timer, AtDesk(timer), grader)
+    assert record.state().ended == "it was ended early"
 
 
 def test_what_is_new_and_advised_is_served_next(app: App, grader: Grader):

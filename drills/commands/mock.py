@@ -78,14 +78,16 @@ def command(
         ended = [one for one in records.interviews(app) if one.ended]
         return _tell(app, records.choose(again, ended, "finished"), out, force, as_json)
     from drills.mock import hold
+    from drills.mock.typists import read_answers
 
+    script = None if answers is None else read_answers(answers, sys.stdin, app)
     app.store.require_recording("mock")
     unfinished = records.unfinished(app)
     waiting = [one for one in unfinished if not Record(app, one.id).elsewhere]
     if resume is not None:
         among = unfinished if resume else waiting or unfinished
         state = records.choose(resume, among, "unfinished")
-    elif waiting and answers is None and console.on_terminal() and _goes_on(waiting[-1]):
+    elif waiting and script is None and console.on_terminal() and _goes_on(waiting[-1]):
         state = waiting[-1]
     else:
         record = Record(app, os.urandom(4).hex())
@@ -97,7 +99,7 @@ def command(
             Record(app, state.id).held(),
             redirect_stdout(sys.stderr) if as_json else nullcontext(),
         ):
-            over = hold.hold(app, state, answers)
+            over = hold.hold(app, state, script)
     except KeyboardInterrupt:
         over, code = False, INTERRUPTED
     state = Record(app, state.id).state()

@@ -8,13 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from drills.ask import Said, Typist
 from drills.errors import USAGE, DrillError
 from drills.mock.state import Item
 from drills.mock.timer import Timer, shown
 
+if TYPE_CHECKING:
+    from drills.app import App
+
+_SKIP = {"skip": True}
 WORDS = ("hint", "skip", "pause", "quit", "end", "time", "repeat", "help", "run", "edit", "done")
 
 
@@ -93,7 +97,7 @@ class Scripted(Interviewee):
 
 
 class ByQuestion(Interviewee):
-    """Answers by question id: {"ID": "text", ["first", "second"], {"file": PATH}, {"skip": true}}.
+    """Answers by question id: "text", {"file": PATH}, {"skip": true}, or a list of them.
 
     What the interviewer asks depends on the answers; so these fit whatever is asked. A question
     without an answer is skipped.
@@ -126,10 +130,10 @@ class ByQuestion(Interviewee):
         return line
 
 
-def read_answers(name: str, stdin: TextIO) -> Interviewee:
+def read_answers(name: str, stdin: TextIO, app: App) -> Interviewee:
     """The answers of a file, by question where it is JSON, else line by line; - is `stdin`.
 
-    Raises DrillError (exit 2) for a file that cannot be read.
+    Raises DrillError (exit 2) for a file that cannot be read, or answers what is in no bank.
     """
     if name == "-":
         return Scripted(stdin)
@@ -144,4 +148,14 @@ def read_answers(name: str, stdin: TextIO) -> Interviewee:
         raise DrillError(f"{name} is no JSON ({error}): mend it there.", USAGE) from error
     if not isinstance(answers, dict):
         raise DrillError(f'{name} holds no object of answers: {{"QUESTION": "answer"}}.', USAGE)
+    for question, answer in answers.items():
+        app.question(question)
+        for one in answer if isinstance(answer, list) else [answer]:
+            file = one.get("file") if isinstance(one, dict) else None
+            if not isinstance(one, str) and not isinstance(file, str) and one != _SKIP:
+                raise DrillError(
+                    f'{name}: the answer to {question} is no text, {{"file": PATH}} or '
+                    f"{json.dumps(_SKIP)}, nor a list of them.",
+                    USAGE,
+                )
     return ByQuestion(answers, path.parent)

@@ -60,6 +60,8 @@ def test_lines_on_standard_input_are_answers_and_their_end_ends_the_interview(dr
         (("--answers", "nowhere.txt"), "nowhere.txt cannot be read"),
         (("--answers", "list.json"), "holds no object of answers"),
         (("--answers", "broken.json"), "is no JSON"),
+        (("--answers", "typo.json"), "kv-cache-sise"),
+        (("--answers", "number.json"), "the answer to kv-cache-size is no text"),
         (("--resume",), "There is no unfinished interview"),
         (("--debrief", "zz"), 'There is no finished interview "zz"'),
     ],
@@ -67,10 +69,13 @@ def test_lines_on_standard_input_are_answers_and_their_end_ends_the_interview(dr
 def test_what_cannot_be_is_said_in_a_sentence(drill: Drill, arguments: tuple[str, ...], words: str):
     (drill.work / "list.json").write_text("[1]")
     (drill.work / "broken.json").write_text("{")
+    (drill.work / "typo.json").write_text('{"kv-cache-sise": "1 GB"}')
+    (drill.work / "number.json").write_text('{"kv-cache-size": ["1 GB", 5]}')
     ran = drill("mock", *arguments)
     assert ran.code == 2
     assert words in ran.err
     assert "Traceback" not in ran.err
+    assert Store(drill.home, print).events() == []  # nothing that waits to be gone on with
 
 
 def test_no_page_is_written_over_a_file_of_the_learners(drill: Drill):

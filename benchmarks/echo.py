@@ -4,7 +4,8 @@ another process, and while an answer (a derivation, by sympy) is graded in this 
 python benchmarks/echo.py [KEYS]
 
 Keys are typed on a pseudo-terminal, one every 30 ms, and each is timed from the write until a
-person would see it. A drill whose grading held the keys up would show it in the second and third line.
+person would see it. A drill whose grading held the keys up would show it in the second and third
+line.
 """
 
 from __future__ import annotations

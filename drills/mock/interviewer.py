@@ -236,18 +236,20 @@ class Interviewer:
         return False
 
     def _hint(self, item: Item, served: serving.Served) -> None:
-        """The mistake that the last run had, by name, where one is known; else the next hint."""
+        """The mistake that the last run had, by name, where one is known that no hint named; else
+        the next hint."""
         from drills.commands.hint import next_hint
 
         now = self.record.state().item(item.number)
-        known = next((t for t in now.troubles if t in self.app.index.mistakes), "")
-        if item.file and known and now.hints == 0:
+        mistakes = (t for t in sorted(now.troubles) if t in self.app.index.mistakes)
+        known = next((t for t in mistakes if t not in now.named), "") if item.file else ""
+        if known:
             self.app.note(item.question, "hint", item.seed, {"number": f"mistake {known}"})
             mistake = self.app.index.mistakes[known]
             told = served.text(f"{mistake['title']}. {mistake.get('hint') or ''}")
         else:
             _, told = next_hint(self.app, served)
-        self.record.hinted(item, self.timer.used)
+        self.record.hinted(item, self.timer.used, known)
         screen.print_hint(told)
 
     def _edit(self, item: Item) -> None:

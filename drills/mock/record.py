@@ -74,8 +74,9 @@ class Record:
         )
         self.app.store.record_event(event, review_of(item.question, event.at, rated))
 
-    def hinted(self, item: Item, used: float) -> None:
-        self._note(state.HINTED, used, None, number=item.number)
+    def hinted(self, item: Item, used: float, named: str) -> None:
+        """`named` is the mistake that the hint gave away, or ""."""
+        self._note(state.HINTED, used, None, number=item.number, named=named)
 
     def drafted(self, item: Item, draft: dict[str, str], used: float) -> None:
         """What there is of an answer that is not whole: it outlives a closed terminal."""

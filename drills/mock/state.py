@@ -33,9 +33,9 @@ class Item:
     """One question that was asked. Times are in seconds of the interview; `par` is in seconds.
 
     `after` is the number of the item that this one follows up, and `says` how the interviewer led
-    over. `file` holds the code, and `outcome` is "" until the item is closed. `draft` is what was
-    typed of an answer that is not whole yet. `said` are the parts that no rule decides, with
-    whether the learner found them said.
+    over. `file` holds the code, and `outcome` is "" until the item is closed. `said` are the parts
+    that no rule decides, with whether the learner found them said. `draft` is what was typed of an
+    answer that is not whole yet; `named` are the mistakes that a hint gave away.
     """
 
     number: int
@@ -50,10 +50,11 @@ class Item:
     file: str = ""
     tries: tuple[Try, ...] = ()
     hints: int = 0
-    draft: tuple[tuple[str, str], ...] = ()
     outcome: str = ""
     closed: float = 0.0
     said: tuple[tuple[str, bool], ...] = ()
+    draft: tuple[tuple[str, str], ...] = ()
+    named: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -147,7 +148,10 @@ def _changed(item: Item, name: str, detail: dict[str, Any], used: float) -> Item
     if name == DRAFTED:
         return replace(item, draft=tuple(detail["draft"].items()))
     if name == HINTED:
-        return replace(item, hints=item.hints + 1)
+        named = detail.get("named")
+        return replace(
+            item, hints=item.hints + 1, named=(*item.named, named) if named else item.named
+        )
     if name == CLOSED:
         return replace(item, outcome=detail["outcome"], closed=used)
     if name == JUDGED:  # the learner settled what no rule decides

@@ -115,7 +115,8 @@ def _goes_on(state: State) -> bool:
     from drills.mock.timer import shown
 
     left = shown(state.minutes * 60 - state.used)
-    told = f" An interview ({state.role}, {left} left) waits. Go on with it?"
+    waits = "waits for its debrief" if state.ended else f"waits with {left} on the clock"
+    told = f" An interview ({state.role}) {waits}. Go on with it?"
     return click.confirm(told, default=True, err=True)
 
 

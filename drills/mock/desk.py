@@ -64,6 +64,7 @@ class Desk(Interviewee):
         return str(typed)
 
     def yes(self, prompt: str) -> bool:
+        self.about = ""  # the questions are over
         reply = ""
         while reply not in ("y", "n", "yes", "no"):
             reply = self._input(prompt).strip().lower()

@@ -142,6 +142,7 @@ class Interviewer:
     # code -------------------------------------------------------------------------------------
 
     def _code(self, item: Item, served: serving.Served) -> None:
+        self._is_gone(item, served)
         while True:
             try:
                 typed = self.person.block(screen.PROMPT)
@@ -151,6 +152,23 @@ class Interviewer:
                 continue
             if typed.strip():
                 screen.print_words(code=True)
+
+    def _is_gone(self, item: Item, served: serving.Served) -> bool:
+        """Whether the file was not there; it is put back as it was graded last."""
+        path = Path(item.file)
+        if path.exists():
+            return False
+        tries = (t for i in self.record.state().items if i.file == item.file for t in i.tries)
+        graded = [kept[1] for t in tries if (kept := self.app.store.attempt(t.attempt)) is not None]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            workspace.create(path, graded[-1] if graded else served.question["starter"])
+        except OSError as error:
+            screen.print_said(f"{item.file} is gone and cannot be written ({error.strerror}).")
+            return True
+        what = "as it was graded last" if graded else "as it began"
+        screen.print_said(f"{workspace.near(path)} was gone: it is back, {what}.")
+        return True
 
     def _run(self, item: Item, served: serving.Served, name: str) -> bool:
         """Grade the file; True where that closes the item."""
@@ -206,9 +224,12 @@ class Interviewer:
         word = said.word
         if word in ("run", "edit", "done") and not item.file:
             screen.print_said(f"There is no code to {word} here: answer below.")
+        elif word == "run" and not said.rest and self._is_gone(item, served):
+            pass
         elif word == "run":
             return self._run(item, served, said.rest or workspace.near(Path(item.file)))
         elif word == "edit":
+            self._is_gone(item, served)
             self._edit(item)
         elif word == "hint":
             self._hint(item, served)

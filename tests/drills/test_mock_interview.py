@@ -23,6 +23,7 @@ from drills.mock.record import Record
 from drills.mock.state import Item, State
 from drills.mock.timer import Timer
 from drills.mock.typists import Interviewee, Left
+from drills.screen.debrief import print_left
 from drills.store.database import in_memory
 from grader.session import Grader
 
@@ -246,6 +247,29 @@ def test_what_was_typed_of_an_answer_outlives_a_command_and_the_terminal(app: Ap
         "Run over it once: d_k is", "the variance of the score", "and its root scales.",
     ]  # fmt: skip
     assert derived.outcome == state.PASSED
+
+
+def test_a_file_that_was_deleted_comes_back_as_it_was_graded_last(
+    app: App, grader: Grader, capsys: pytest.CaptureFixture[str]
+):
+    wrong = candidates.TESTS / "wrong" / "causal-mha" / "softmax-over-queries.py"
+
+    def rightly(item: Item) -> str:
+        if item.question != "causal-mha":
+            return "skip"
+        Path(item.file).unlink()
+        return "run\nend" if item.tries else f"run {wrong}\nquit"
+
+    record = begin(app)
+    sit(app, grader, record, Candidate(app, rightly, 0.1))
+    _, now = sit(app, grader, record, Candidate(app, rightly, 0.1))
+    code = next(item for item in now.items if item.question == "causal-mha")
+    assert Path(code.file).read_text() == wrong.read_text()
+    assert len(code.tries) == 2
+    said = capsys.readouterr()
+    assert "was gone: it is back, as it was graded last" in " ".join(said.out.split())
+    print_left(now)
+    assert "its debrief waits" in capsys.readouterr().err
 
 
 def test_a_pass_that_was_cut_off_before_its_question_was_closed_is_not_asked_for_again(

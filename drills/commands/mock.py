@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext, redirect_stdout
+from contextlib import nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import click
 
 from drills import serving
 from drills.app import App
-from drills.errors import INTERRUPTED, PASSED
+from drills.errors import INTERRUPTED, PASSED, DrillError
 from drills.mock import record as records
 from drills.mock.record import Record
 from drills.mock.roles import ROLES
@@ -157,7 +157,13 @@ def _tell(app: App, state: State, out: Path | None, force: bool, as_json: bool) 
         found = debrief.debrief(app, state)  # with what was put on the schedule
         page = out or default_page(found)
     if page is not None:
-        write(found, page, force)
+        try:
+            write(found, page, force)
+        except DrillError as error:
+            if out is not None:
+                raise
+            console.say(f"{error} Another place: drill mock --debrief {found.id} --out FILE")
+            page = None
     if as_json:
         console.print_json({**debrief.as_json(found), "page": str(page) if page else None})
         return PASSED
@@ -171,4 +177,7 @@ def default_page(found: Debrief) -> Path:
     from drills import workspace
 
     name = f"drill-mock-{found.began.astimezone():%Y-%m-%d}-{found.id}.html"
-    return workspace.folder() / name
+    folder = workspace.folder()
+    with suppress(OSError):  # writing the page tells of it
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder / name

@@ -100,6 +100,18 @@ def test_an_interview_that_is_open_in_one_terminal_is_not_held_in_another(drill:
     assert drill("mock", "--resume", "--answers", "-", stdin="end\n").code == 0
 
 
+def test_a_page_that_cannot_be_written_does_not_cost_the_debrief(drill: Drill):
+    (drill.home / "file").write_text("no folder")
+    ran = drill("mock", "--answers", "-", stdin="end\n", DRILL_WORKSPACE=str(drill.home / "file"))
+    assert ran.code == 0
+    assert "A loop would likely say" in ran.out
+    assert "cannot be written" in ran.err
+    assert "--out FILE" in ran.err
+    new = drill.work / "not" / "there"
+    assert drill("mock", "--answers", "-", stdin="end\n", DRILL_WORKSPACE=str(new)).code == 0
+    assert len(list(new.glob("drill-mock-*.html"))) == 1
+
+
 # at a terminal --------------------------------------------------------------------------------
 
 

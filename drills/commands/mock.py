@@ -16,7 +16,7 @@ from drills.errors import INTERRUPTED, PASSED, DrillError
 from drills.mock import record as records
 from drills.mock.record import Record
 from drills.mock.roles import ROLES
-from drills.options import json_option, pass_app, seed_option
+from drills.options import json_option, pass_app, seed_number
 from drills.screen import console
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ SHORTEST, LONGEST, USUAL = 15, 90, 45
     show_default=True,
     help="How long it is to take.",
 )
-@seed_option
+@click.option("--seed", metavar="N", callback=seed_number,
+              help="The same seed and the same answers ask the same.")  # fmt: skip
 @click.option("--answers", metavar="FILE", help="Take the answers from FILE; - is standard input.")
 @click.option("--resume", is_flag=False, flag_value="", metavar="[ID]", help="Go on with one.")
 @click.option("--debrief", "again", is_flag=False, flag_value="", metavar="[ID]",

@@ -95,7 +95,8 @@ class Interviewer:
     def _work(self, item: Item) -> None:
         question = self.bank.get(item.question)
         if question is None:  # another bank than the one it was begun with
-            self.record.closed(item, state.SKIPPED, self.timer.used, None)
+            screen.print_said(f"This bank has no {item.question}: it does not count.")
+            self.record.closed(item, state.OUT_OF_TIME, self.timer.used, None)
             return
         served = serving.serve(question, item.seed)
         self.person.asking(item, question["kind"])

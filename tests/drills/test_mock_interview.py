@@ -312,6 +312,21 @@ def test_a_disk_that_is_full_leaves_the_debrief_what_was_said(app: App, grader: 
     assert record.state().ended == "it was ended early"
 
 
+def test_a_question_that_the_bank_no_longer_has_counts_for_nothing(app: App, grader: Grader):
+    record = begin(app)
+    _, left = sit(app, grader, record, Candidate(app, lambda item: "quit", 0.0))
+    assert left.open is not None
+    gone = left.open.question
+    asked = app.index.questions.pop(gone)
+    try:
+        _, now = sit(app, grader, record, Candidate(app, lambda item: "end", 0.0))
+        scores = debriefs.debrief(app, now).scores
+    finally:
+        app.index.questions[gone] = asked
+    assert len(now.items) > 1
+    assert {one.score for one in scores} == {None}
+
+
 def test_what_is_new_and_advised_is_served_next(app: App, grader: Grader):
     """A skipped question is due tomorrow; what it builds on is served today."""
     record = begin(app, "kernel")

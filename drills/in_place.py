@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from drills import serving, submit
@@ -13,16 +14,24 @@ if TYPE_CHECKING:
     from drills.serving import Served
     from grader.report import Report
 
+_PROSE = "explain"
 _MENU = "hint · solution · skip · quit"
 
 
 class Answering:
     """One person at work on one answer. `given` holds, by id, the parts that need no asking:
-    typed in this try, or right in the last one."""
+    typed in this try, or right in the last one; of prose, under its kind, the lines so far. `keep`
+    is told of it as it grows."""
 
-    def __init__(self, typist: Typist | None = None) -> None:
+    def __init__(
+        self,
+        typist: Typist | None = None,
+        given: Mapping[str, str] | None = None,
+        keep: Callable[[dict[str, str]], None] = lambda given: None,
+    ) -> None:
         self.typist = typist or Typist()
-        self.given: dict[str, str] = {}
+        self.given: dict[str, str] = dict(given or {})
+        self._keep = keep
 
     def read(self, served: Served) -> str:
         """The whole answer, one part a line. Raises Said for a command word."""
@@ -45,20 +54,30 @@ class Answering:
         self.given = {part: text for part, text in self.given.items() if part in right}
 
     def _prose(self) -> str:
-        say(" Your answer; an empty line ends it.")
-        lines: list[str] = []
+        lines = [line for line in self.given.get(_PROSE, "").split("\n") if line]
+        if lines:
+            count = "one line" if len(lines) == 1 else f"{len(lines)} lines"
+            say(f" Kept: {count}. Go on; an empty line ends your answer.")
+        else:
+            say(" Your answer; an empty line ends it.")
         while True:
             try:
                 typed = self.typist.block(" > ").strip()
             except EOFError:
                 print()
-                if lines:
-                    return "\n".join(lines)
-                raise Said("quit") from None
+                if not lines:
+                    raise Said("quit") from None
+                typed = ""
             if typed:
                 lines.append(typed)
+                self._give(_PROSE, "\n".join(lines))
             elif lines:
+                del self.given[_PROSE]
                 return "\n".join(lines)
+
+    def _give(self, part: str, typed: str) -> None:
+        self.given[part] = typed
+        self._keep(self.given)
 
     def _parts(self, served: Served) -> str:
         kept = [str(n) for n, part in enumerate(served.parts, 1) if part["id"] in self.given]
@@ -66,7 +85,7 @@ class Answering:
             print(f" Kept: {', '.join(kept)}.")
         for number, part in enumerate(served.parts):
             if part["id"] not in self.given:
-                self.given[part["id"]] = self._part(served, number)
+                self._give(part["id"], self._part(served, number))
         return "\n".join(self.given[part["id"]] for part in served.parts)
 
     def _part(self, served: Served, number: int) -> str:

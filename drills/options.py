@@ -26,7 +26,7 @@ _TAKES_CODE = {"grade": True, "start": True, "answer": False}
 _LARGEST_SEED = 2**63 - 1
 
 
-def _seed(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+def seed_number(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """A whole number that SQLite can hold."""
     if value is None:
         return None
@@ -39,7 +39,7 @@ def _seed(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
 seed_option = click.option(
     "--seed",
     metavar="N",
-    callback=_seed,
+    callback=seed_number,
     help="Repeat the numbers or cases of a report: it names its seed.",
 )
 kind_option = click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")

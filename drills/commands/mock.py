@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext, redirect_stdout
+from contextlib import nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,11 @@ import click
 
 from drills import serving
 from drills.app import App
-from drills.errors import INTERRUPTED, PASSED
+from drills.errors import INTERRUPTED, PASSED, DrillError
 from drills.mock import record as records
 from drills.mock.record import Record
 from drills.mock.roles import ROLES
-from drills.options import json_option, pass_app, seed_option
+from drills.options import json_option, pass_app, seed_number
 from drills.screen import console
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ SHORTEST, LONGEST, USUAL = 15, 90, 45
     show_default=True,
     help="How long it is to take.",
 )
-@seed_option
+@click.option("--seed", metavar="N", callback=seed_number,
+              help="The same seed and the same answers ask the same.")  # fmt: skip
 @click.option("--answers", metavar="FILE", help="Take the answers from FILE; - is standard input.")
 @click.option("--resume", is_flag=False, flag_value="", metavar="[ID]", help="Go on with one.")
 @click.option("--debrief", "again", is_flag=False, flag_value="", metavar="[ID]",
@@ -78,12 +79,16 @@ def command(
         ended = [one for one in records.interviews(app) if one.ended]
         return _tell(app, records.choose(again, ended, "finished"), out, force, as_json)
     from drills.mock import hold
+    from drills.mock.typists import read_answers
 
+    script = None if answers is None else read_answers(answers, sys.stdin, app)
     app.store.require_recording("mock")
-    waiting = records.unfinished(app)
+    unfinished = records.unfinished(app)
+    waiting = [one for one in unfinished if not Record(app, one.id).elsewhere]
     if resume is not None:
-        state = records.choose(resume, waiting, "unfinished")
-    elif waiting and answers is None and console.on_terminal() and _goes_on(waiting[-1]):
+        among = unfinished if resume else waiting or unfinished
+        state = records.choose(resume, among, "unfinished")
+    elif waiting and script is None and console.on_terminal() and _goes_on(waiting[-1]):
         state = waiting[-1]
     else:
         record = Record(app, os.urandom(4).hex())
@@ -91,8 +96,11 @@ def command(
         state = record.state()
     code = PASSED
     try:
-        with redirect_stdout(sys.stderr) if as_json else nullcontext():
-            over = hold.hold(app, state, answers)
+        with (
+            Record(app, state.id).held(),
+            redirect_stdout(sys.stderr) if as_json else nullcontext(),
+        ):
+            over = hold.hold(app, state, script)
     except KeyboardInterrupt:
         over, code = False, INTERRUPTED
     state = Record(app, state.id).state()
@@ -108,7 +116,8 @@ def _goes_on(state: State) -> bool:
     from drills.mock.timer import shown
 
     left = shown(state.minutes * 60 - state.used)
-    told = f" An interview ({state.role}, {left} left) waits. Go on with it?"
+    waits = "waits for its debrief" if state.ended else f"waits with {left} on the clock"
+    told = f" An interview ({state.role}) {waits}. Go on with it?"
     return click.confirm(told, default=True, err=True)
 
 
@@ -149,7 +158,13 @@ def _tell(app: App, state: State, out: Path | None, force: bool, as_json: bool) 
         found = debrief.debrief(app, state)  # with what was put on the schedule
         page = out or default_page(found)
     if page is not None:
-        write(found, page, force)
+        try:
+            write(found, page, force)
+        except DrillError as error:
+            if out is not None:
+                raise
+            console.say(f"{error} Another place: drill mock --debrief {found.id} --out FILE")
+            page = None
     if as_json:
         console.print_json({**debrief.as_json(found), "page": str(page) if page else None})
         return PASSED
@@ -163,4 +178,7 @@ def default_page(found: Debrief) -> Path:
     from drills import workspace
 
     name = f"drill-mock-{found.began.astimezone():%Y-%m-%d}-{found.id}.html"
-    return workspace.folder() / name
+    folder = workspace.folder()
+    with suppress(OSError):  # writing the page tells of it
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder / name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,8 @@ def write(html: str, path: Path, template: str, force: bool = False) -> str:
         temporary.write_bytes(data)
         temporary.replace(path)  # the page of before stays whole until this one is
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         raise DrillError(f"{path} cannot be written ({error.strerror}).", UNUSABLE) from error
     return f"{max(1, round(len(data) / 1000)):,} kB"
 

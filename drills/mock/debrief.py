@@ -94,6 +94,7 @@ def debrief(app: App, now: State) -> Debrief:
         for item, answer in zip(now.items, told, strict=True)
     ]
     found = tuple(scores(judged))
+    concluded = conclude(found, roles.ROLES[now.role])
     return Debrief(
         id=now.id,
         role=now.role,
@@ -103,9 +104,9 @@ def debrief(app: App, now: State) -> Debrief:
         began=now.began,
         ended=now.ended,
         scores=found,
-        conclusion=conclude(found, roles.ROLES[now.role]),
+        conclusion=concluded,
         answers=told,
-        next=tuple(_advice(app, told, found)),
+        next=tuple(_advice(app, told, found, concluded.worry)),
         pauses=tuple(at for at, name in now.log if name == state.PAUSED),
     )
 
@@ -203,14 +204,17 @@ def _told(item: Item, kind: str, report: Report | None) -> str:
     return f"{item.question}: {how}{hints}"
 
 
-def _advice(app: App, told: tuple[Answer, ...], found: tuple[Score, ...]) -> list[Advice]:
-    """What was missed, the worst first; then what it builds on; then a lab."""
+def _advice(
+    app: App, told: tuple[Answer, ...], found: tuple[Score, ...], worry: str
+) -> list[Advice]:
+    """What was missed, what the loop worries about and the worst first; then what it builds on;
+    then a lab."""
     now = clock.now()
     cards = app.store.cards()
     questions = app.index.questions
     again: dict[str, Advice] = {}
     missed = [a for a in told if a.outcome != state.PASSED and a.question in questions]
-    missed.sort(key=lambda a: (_right(a), a.number))
+    missed.sort(key=lambda a: (a.competency != worry, _right(a), a.number))
     for answer in missed:
         card = cards.get(answer.question)
         due = clock.when(card.due, now) if card else "new"

@@ -46,6 +46,7 @@ class Desk(Interviewee):
         self._session: Any = None
 
     def asking(self, item: Item, kind: str) -> None:
+        super().asking(item, kind)
         self.about = f"{item.number}. {item.round}, par {shown(item.par)}"
 
     # in the interviewer's thread ----------------------------------------------------------------
@@ -63,6 +64,7 @@ class Desk(Interviewee):
         return str(typed)
 
     def yes(self, prompt: str) -> bool:
+        self.about = ""  # the questions are over
         reply = ""
         while reply not in ("y", "n", "yes", "no"):
             reply = self._input(prompt).strip().lower()

@@ -14,7 +14,7 @@ from drills.mock.interviewer import Interviewer
 from drills.mock.record import Record
 from drills.mock.state import State
 from drills.mock.timer import Timer
-from drills.mock.typists import Interviewee, Left, Plain, Scripted, read_answers
+from drills.mock.typists import Interviewee, Left, Plain, Scripted
 from drills.screen import console
 from drills.screen import interview as screen
 
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 _ANSWERS = ("derive", "compute", "trace", "choice", "explain")
 
 
-def hold(app: App, state: State, answers: str | None) -> bool:
-    """Hold the interview from where `state` is; True once it is over and what no rule decides was
-    judged, False where the person left. Raises KeyboardInterrupt."""
+def hold(app: App, state: State, script: Interviewee | None) -> bool:
+    """Hold the interview from where `state` is, with `script` or the person here; True once it is
+    over and what no rule decides was judged, False where the person left. Raises
+    KeyboardInterrupt."""
     from grader.session import Grader
 
     record = Record(app, state.id)
     timer = Timer(state.minutes * 60.0, record.seconds(), record.clock_file)
-    person = _person(timer, answers)
+    person = script or _person(timer)
     if not state.ended:
         screen.print_opening(state, resumed=bool(state.items))
     with Grader() as grader:
@@ -42,9 +43,7 @@ def hold(app: App, state: State, answers: str | None) -> bool:
         return _in_person(app, record, timer, person, grader)
 
 
-def _person(timer: Timer, answers: str | None) -> Interviewee:
-    if answers is not None:
-        return read_answers(answers, sys.stdin)
+def _person(timer: Timer) -> Interviewee:
     if not (sys.stdin.isatty() and console.out().is_terminal):
         return Scripted(sys.stdin)
     if os.environ.get("TERM", "dumb").lower() in ("dumb", "unknown", ""):
@@ -62,12 +61,8 @@ def _in_person(app: App, record: Record, timer: Timer, person: Interviewee, grad
     over: list[bool] = []
 
     def work() -> None:
-        try:
-            over.append(_whole(app, record, timer, person, grader))
-        finally:
-            app.store.close()  # a connection belongs to its thread
+        over.append(_whole(app, record, timer, person, grader))
 
-    app.store.close()
     person.converse(work)
     return over[0]
 

@@ -95,13 +95,15 @@ class Interviewer:
     def _work(self, item: Item) -> None:
         question = self.bank.get(item.question)
         if question is None:  # another bank than the one it was begun with
-            self.record.closed(item, state.SKIPPED, self.timer.used, None)
+            screen.print_said(f"This bank has no {item.question}: it does not count.")
+            self.record.closed(item, state.OUT_OF_TIME, self.timer.used, None)
             return
         served = serving.serve(question, item.seed)
         self.person.asking(item, question["kind"])
         self._show(item, served)
-        if item.tries and not item.file:  # judged, and cut off before it was closed
-            self._close(item, item.tries[-1].verdict, item.tries[-1].score)
+        best = item.best
+        if best is not None and (best.verdict == "passed" or not item.file):
+            self._close(item, best.verdict, best.score)  # judged, and cut off before it was closed
         elif item.file:
             self._code(item, served)
         else:
@@ -113,7 +115,13 @@ class Interviewer:
     # answers that are no code -----------------------------------------------------------------
 
     def _text(self, item: Item, served: serving.Served) -> None:
-        answering = Answering(self.person)
+        keeps = self.person.interactive  # a script gives it all again
+
+        def keep(draft: dict[str, str]) -> None:
+            if keeps:
+                self.record.drafted(item, draft, self.timer.used)
+
+        answering = Answering(self.person, dict(item.draft) if keeps else None, keep)
         while True:
             try:
                 given = answering.read(served)
@@ -125,6 +133,7 @@ class Interviewer:
             if report.verdict in ("invalid", "grader_error"):
                 screen.print_unread(report)
                 answering.given.clear()
+                keep({})
                 continue
             self._try(item, served, report, given)
             screen.print_noted(self.timer.used - item.at, item.par)
@@ -134,6 +143,7 @@ class Interviewer:
     # code -------------------------------------------------------------------------------------
 
     def _code(self, item: Item, served: serving.Served) -> None:
+        self._is_gone(item, served)
         while True:
             try:
                 typed = self.person.block(screen.PROMPT)
@@ -143,6 +153,23 @@ class Interviewer:
                 continue
             if typed.strip():
                 screen.print_words(code=True)
+
+    def _is_gone(self, item: Item, served: serving.Served) -> bool:
+        """Whether the file was not there; it is put back as it was graded last."""
+        path = Path(item.file)
+        if path.exists():
+            return False
+        tries = (t for i in self.record.state().items if i.file == item.file for t in i.tries)
+        graded = [kept[1] for t in tries if (kept := self.app.store.attempt(t.attempt)) is not None]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            workspace.create(path, graded[-1] if graded else served.question["starter"])
+        except OSError as error:
+            screen.print_said(f"{item.file} is gone and cannot be written ({error.strerror}).")
+            return True
+        what = "as it was graded last" if graded else "as it began"
+        screen.print_said(f"{workspace.near(path)} was gone: it is back, {what}.")
+        return True
 
     def _run(self, item: Item, served: serving.Served, name: str) -> bool:
         """Grade the file; True where that closes the item."""
@@ -198,9 +225,12 @@ class Interviewer:
         word = said.word
         if word in ("run", "edit", "done") and not item.file:
             screen.print_said(f"There is no code to {word} here: answer below.")
+        elif word == "run" and not said.rest and self._is_gone(item, served):
+            pass
         elif word == "run":
             return self._run(item, served, said.rest or workspace.near(Path(item.file)))
         elif word == "edit":
+            self._is_gone(item, served)
             self._edit(item)
         elif word == "hint":
             self._hint(item, served)
@@ -228,18 +258,20 @@ class Interviewer:
         return False
 
     def _hint(self, item: Item, served: serving.Served) -> None:
-        """The mistake that the last run had, by name, where one is known; else the next hint."""
+        """The mistake that the last run had, by name, where one is known that no hint named; else
+        the next hint."""
         from drills.commands.hint import next_hint
 
         now = self.record.state().item(item.number)
-        known = next((t for t in now.troubles if t in self.app.index.mistakes), "")
-        if item.file and known and now.hints == 0:
+        mistakes = (t for t in sorted(now.troubles) if t in self.app.index.mistakes)
+        known = next((t for t in mistakes if t not in now.named), "") if item.file else ""
+        if known:
             self.app.note(item.question, "hint", item.seed, {"number": f"mistake {known}"})
             mistake = self.app.index.mistakes[known]
             told = served.text(f"{mistake['title']}. {mistake.get('hint') or ''}")
         else:
             _, told = next_hint(self.app, served)
-        self.record.hinted(item, self.timer.used)
+        self.record.hinted(item, self.timer.used, known)
         screen.print_hint(told)
 
     def _edit(self, item: Item) -> None:

@@ -90,7 +90,9 @@ def _needed(bank: Bank, role: Role, rounds: Sequence[tuple[Round, float]]) -> fl
 
 
 def _belongs(question: Mapping[str, Any], part: Round, role: Role) -> bool:
-    return question["kind"] in part.kinds and question["topic"] in role.topics
+    topic = question["topic"]
+    fits = topic in role.topics and (topic in part.topics or not part.topics)
+    return question["kind"] in part.kinds and fits
 
 
 def _follow_up(state: State, bank: Bank, used: float, end: float) -> Step | None:
@@ -168,11 +170,12 @@ def _root(
     luck = {identifier: chance.random() for identifier in sorted(within)}
     topics_seen = {bank[item.question]["topic"] for item in state.items if item.question in bank}
 
-    def rank(identifier: str) -> tuple[float, float]:
+    def rank(identifier: str) -> tuple[bool, float, float]:
         question = bank[identifier]
+        ticked = part is roles.WARM_UP and question["kind"] != part.kinds[0]  # tells no talk
         liking = role.topics.index(question["topic"]) / len(role.topics)
         seen = 0.5 if question["topic"] in topics_seen else 0.0
-        return (abs(question["level"] - level), liking + seen + luck[identifier])
+        return (ticked, abs(question["level"] - level), liking + seen + luck[identifier])
 
     chosen = min(within, key=rank)
     return Step(chosen, part.name, 60.0 * bank[chosen]["minutes"])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from drills import clock, home
 from drills.app import App
 from drills.app import review as review_of
-from drills.errors import USAGE, DrillError
+from drills.errors import UNUSABLE, USAGE, DrillError
 from drills.mock import state, timer
 from drills.mock.history import PREFIX
 from drills.mock.plan import Step
@@ -72,8 +74,13 @@ class Record:
         )
         self.app.store.record_event(event, review_of(item.question, event.at, rated))
 
-    def hinted(self, item: Item, used: float) -> None:
-        self._note(state.HINTED, used, None, number=item.number)
+    def hinted(self, item: Item, used: float, named: str) -> None:
+        """`named` is the mistake that the hint gave away, or ""."""
+        self._note(state.HINTED, used, None, number=item.number, named=named)
+
+    def drafted(self, item: Item, draft: dict[str, str], used: float) -> None:
+        """What there is of an answer that is not whole: it outlives a closed terminal."""
+        self._note(state.DRAFTED, used, None, number=item.number, draft=draft)
 
     def closed(self, item: Item, outcome: str, used: float, rated: Rated | None) -> None:
         """`rated` is the review of the item's question that this brings about."""
@@ -95,9 +102,41 @@ class Record:
             Event(new_uuid(), self.key, event, clock.now(), None, dict(summary))
         )
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the interview here alone. Raises DrillError (exit 2) where another terminal does."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = (self._folder / f"{self.id}.lock").open("w")
+        except OSError as error:
+            raise DrillError(
+                f"{self._folder} cannot be written ({error.strerror}): set DRILL_HOME.", UNUSABLE
+            ) from error
+        with lock:
+            if not _locked(lock):
+                raise DrillError(
+                    f"The interview {self.id} is open in another terminal: go on with it there, "
+                    "or leave it there first.",
+                    USAGE,
+                )
+            yield
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether another terminal holds it."""
+        try:
+            with (self._folder / f"{self.id}.lock").open("r+") as lock:
+                return not _locked(lock)
+        except OSError:
+            return False
+
+    @property
+    def _folder(self) -> Path:
+        return home.home() / "mock"
+
     @property
     def clock_file(self) -> Path:
-        return home.home() / "mock" / f"{self.id}.seconds"
+        return self._folder / f"{self.id}.seconds"
 
     def seconds(self) -> float:
         """What the clock showed last, a killed interview's included."""
@@ -111,6 +150,21 @@ class Record:
     def _event(self, name: str, used: float, seed: int | None, **detail: object) -> Event:
         told = {**detail, "used": round(used, 2)}
         return Event(new_uuid(), self.key, name, clock.now(), seed, told)
+
+
+def _locked(file: IO[str]) -> bool:
+    """Lock `file` until it is closed, the process killed included; False where it is locked."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
 
 
 def troubles(report: Report) -> list[str]:

@@ -23,19 +23,22 @@ _BY_KIND = {
 
 @dataclass(frozen=True)
 class Round:
-    """`share` of the time is for it. Its first question is of one of `kinds`; a choice counts for
-    `competency`, any other question for that of its kind."""
+    """`share` of the time is for it. Its first question is of one of `kinds`, and of one of
+    `topics` where it names any; a choice counts for `competency`, any other question for that of
+    its kind."""
 
     name: str
     kinds: tuple[str, ...]
     share: float
     competency: str
+    topics: tuple[str, ...] = ()
 
 
 WARM_UP = Round("warm-up", ("explain", "choice"), 0.12, COMMUNICATION)
 DERIVE = Round("derivation", ("derive", "trace"), 0.12, DERIVATION)
 CODE = Round("code", ("code", "kernel"), 0.42, CORRECTNESS)
-ARITHMETIC = Round("systems", ("compute", "choice"), 0.14, SYSTEMS)
+_SYSTEMS = ("attention-cost", "kv-cache", "kv-sharing", "flash-attention", "generation", "kernels")
+ARITHMETIC = Round("systems", ("compute", "choice"), 0.14, SYSTEMS, _SYSTEMS)
 DEBUG = Round("debugging", ("debug",), 0.20, DEBUGGING)
 ROUNDS = (WARM_UP, DERIVE, CODE, ARITHMETIC, DEBUG)
 _SHORT = 25  # minutes: less is no time for every round

@@ -10,7 +10,7 @@ from drills.mock.state import OUT_OF_TIME, SKIPPED, Item
 
 MOST = 5
 HINT_PRICE = 0.15
-RETRY_PRICE, MOST_FOR_RETRIES = 0.10, 0.30
+RETRY_PRICE, MOST_FOR_RETRIES = 0.10, 0.20  # a pass is worth no less than what is nearly one
 LEAST_FOR_A_PASS = 0.4
 SHARE_OF_UNPASSED = 0.8  # of an answer's own score, where it is right in part
 LEVEL_ONE_MOST = 4  # a question of level 1 is no evidence for more

@@ -11,7 +11,8 @@ from typing import Any
 from drills.store import Event
 
 BEGAN, ASKED, TRIED, HINTED = "began", "asked", "tried", "hinted"
-CLOSED, PAUSED, RESUMED, ENDED, JUDGED = "closed", "paused", "resumed", "ended", "judged"
+DRAFTED, CLOSED, JUDGED = "drafted", "closed", "judged"
+PAUSED, RESUMED, ENDED = "paused", "resumed", "ended"
 PASSED, MISSED, SKIPPED, OUT_OF_TIME = "passed", "missed", "skipped", "out of time"
 
 
@@ -33,7 +34,8 @@ class Item:
 
     `after` is the number of the item that this one follows up, and `says` how the interviewer led
     over. `file` holds the code, and `outcome` is "" until the item is closed. `said` are the parts
-    that no rule decides, with whether the learner found them said.
+    that no rule decides, with whether the learner found them said. `draft` is what was typed of an
+    answer that is not whole yet; `named` are the mistakes that a hint gave away.
     """
 
     number: int
@@ -51,6 +53,8 @@ class Item:
     outcome: str = ""
     closed: float = 0.0
     said: tuple[tuple[str, bool], ...] = ()
+    draft: tuple[tuple[str, str], ...] = ()
+    named: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -141,8 +145,13 @@ def _changed(item: Item, name: str, detail: dict[str, Any], used: float) -> Item
             detail["attempt"], detail["verdict"], detail["score"], tuple(detail["troubles"]), used
         )
         return replace(item, tries=(*item.tries, one))
+    if name == DRAFTED:
+        return replace(item, draft=tuple(detail["draft"].items()))
     if name == HINTED:
-        return replace(item, hints=item.hints + 1)
+        named = detail.get("named")
+        return replace(
+            item, hints=item.hints + 1, named=(*item.named, named) if named else item.named
+        )
     if name == CLOSED:
         return replace(item, outcome=detail["outcome"], closed=used)
     if name == JUDGED:  # the learner settled what no rule decides

@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from drills.ask import Said, Typist
 from drills.errors import USAGE, DrillError
 from drills.mock.state import Item
 from drills.mock.timer import Timer, shown
 
+if TYPE_CHECKING:
+    from drills.app import App
+
+_SKIP = {"skip": True}
 WORDS = ("hint", "skip", "pause", "quit", "end", "time", "repeat", "help", "run", "edit", "done")
-_WITH_MORE = ("run",)  # may be followed by a file
 
 
 class Left(Exception):
@@ -28,12 +31,16 @@ class Interviewee(Typist):
     is a person who can be asked and kept waiting."""
 
     interactive = True
+    _with_more: tuple[str, ...] = ()  # words that may be followed by something
 
     def __init__(self) -> None:
         self.pending: list[str] = []
 
     def asking(self, item: Item, kind: str) -> None:
         """Called before each question, of such a kind: what is read from now on answers it."""
+        self.pending.clear()
+        # "Run the softmax first" is no command where there is nothing to run.
+        self._with_more = ("run",) if item.file else ()
 
     def alone(self, action: Callable[[], None]) -> None:
         """Run `action` with the terminal to itself."""
@@ -42,7 +49,7 @@ class Interviewee(Typist):
     def block(self, prompt: str) -> str:
         typed = self._input(prompt)
         word, _, rest = typed.strip().partition(" ")
-        if word.lower() in WORDS and (not rest or word.lower() in _WITH_MORE):
+        if word.lower() in WORDS and (not rest or word.lower() in self._with_more):
             raise Said(word.lower(), rest.strip())
         return typed.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
 
@@ -90,7 +97,7 @@ class Scripted(Interviewee):
 
 
 class ByQuestion(Interviewee):
-    """Answers by question id: {"ID": "text", ["first", "second"], {"file": PATH}, {"skip": true}}.
+    """Answers by question id: "text", {"file": PATH}, {"skip": true}, or a list of them.
 
     What the interviewer asks depends on the answers; so these fit whatever is asked. A question
     without an answer is skipped.
@@ -105,7 +112,7 @@ class ByQuestion(Interviewee):
         self._lines: Iterator[str] = iter(())
 
     def asking(self, item: Item, kind: str) -> None:
-        self.pending.clear()
+        super().asking(item, kind)
         self._lines = iter(self._script(self._answers.get(item.question), kind))
 
     def _script(self, answer: Any, kind: str) -> list[str]:
@@ -123,10 +130,10 @@ class ByQuestion(Interviewee):
         return line
 
 
-def read_answers(name: str, stdin: TextIO) -> Interviewee:
+def read_answers(name: str, stdin: TextIO, app: App) -> Interviewee:
     """The answers of a file, by question where it is JSON, else line by line; - is `stdin`.
 
-    Raises DrillError (exit 2) for a file that cannot be read.
+    Raises DrillError (exit 2) for a file that cannot be read, or answers what is in no bank.
     """
     if name == "-":
         return Scripted(stdin)
@@ -141,4 +148,14 @@ def read_answers(name: str, stdin: TextIO) -> Interviewee:
         raise DrillError(f"{name} is no JSON ({error}): mend it there.", USAGE) from error
     if not isinstance(answers, dict):
         raise DrillError(f'{name} holds no object of answers: {{"QUESTION": "answer"}}.', USAGE)
+    for question, answer in answers.items():
+        app.question(question)
+        for one in answer if isinstance(answer, list) else [answer]:
+            file = one.get("file") if isinstance(one, dict) else None
+            if not isinstance(one, str) and not isinstance(file, str) and one != _SKIP:
+                raise DrillError(
+                    f'{name}: the answer to {question} is no text, {{"file": PATH}} or '
+                    f"{json.dumps(_SKIP)}, nor a list of them.",
+                    USAGE,
+                )
     return ByQuestion(answers, path.parent)

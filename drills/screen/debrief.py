@@ -107,8 +107,10 @@ def _advice(one: Advice) -> str:
 
 def print_left(state: State) -> None:
     left = timer.shown(state.minutes * 60 - state.used)
-    told = f"The interview waits, with {left} on the clock. Next: drill mock --resume"
-    look.say(told)
+    told = f"The interview waits, with {left} on the clock."
+    if state.ended:
+        told = "The interview is over; its debrief waits for your word on what you said."
+    look.say(f"{told} Next: drill mock --resume")
 
 
 def print_interviews(states: list[State]) -> None:

@@ -88,7 +88,9 @@ def set_aside(path: Path) -> Path:
 
 
 def _open_writable(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # a finished attempt outlives a power cut
@@ -103,7 +105,7 @@ def _open_writable(path: Path) -> sqlite3.Connection:
 
 def in_memory(copy_of: Path | None, reason: str) -> Opened:
     """A database for the length of the command, with what can still be read of `copy_of`."""
-    memory = sqlite3.connect(":memory:", isolation_level=None)
+    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     unread = False
     if copy_of is not None:
         try:

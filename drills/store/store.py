@@ -29,7 +29,8 @@ T = TypeVar("T")
 class Store:
     """Facts in, facts out. `say` is told, once, whatever the learner must know about the database.
 
-    Every write is one transaction, committed (and synced) before the method returns.
+    Every write is one transaction, committed (and synced) before the method returns. One thread at
+    a time.
     """
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:

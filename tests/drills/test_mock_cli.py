@@ -60,6 +60,8 @@ def test_lines_on_standard_input_are_answers_and_their_end_ends_the_interview(dr
         (("--answers", "nowhere.txt"), "nowhere.txt cannot be read"),
         (("--answers", "list.json"), "holds no object of answers"),
         (("--answers", "broken.json"), "is no JSON"),
+        (("--answers", "typo.json"), "kv-cache-sise"),
+        (("--answers", "number.json"), "the answer to kv-cache-size is no text"),
         (("--resume",), "There is no unfinished interview"),
         (("--debrief", "zz"), 'There is no finished interview "zz"'),
     ],
@@ -67,10 +69,13 @@ def test_lines_on_standard_input_are_answers_and_their_end_ends_the_interview(dr
 def test_what_cannot_be_is_said_in_a_sentence(drill: Drill, arguments: tuple[str, ...], words: str):
     (drill.work / "list.json").write_text("[1]")
     (drill.work / "broken.json").write_text("{")
+    (drill.work / "typo.json").write_text('{"kv-cache-sise": "1 GB"}')
+    (drill.work / "number.json").write_text('{"kv-cache-size": ["1 GB", 5]}')
     ran = drill("mock", *arguments)
     assert ran.code == 2
     assert words in ran.err
     assert "Traceback" not in ran.err
+    assert Store(drill.home, print).events() == []  # nothing that waits to be gone on with
 
 
 def test_no_page_is_written_over_a_file_of_the_learners(drill: Drill):
@@ -80,6 +85,31 @@ def test_no_page_is_written_over_a_file_of_the_learners(drill: Drill):
     assert (drill.work / "mine.html").read_text() == "mine"
     assert drill("mock", "--list", "--json").json["interviews"] == []  # said before it began
     assert drill("mock", "--answers", "-", "--out", "mine.html", "--force", stdin="end\n").code == 0
+
+
+def test_an_interview_that_is_open_in_one_terminal_is_not_held_in_another(drill: Drill):
+    terminal = Terminal(drill, "mock", "--seed", "5")
+    terminal.shows("left · 1. warm-up")
+    there = drill("mock", "--list", "--json").json["interviews"][0]["id"]
+    for wanted in (("--resume",), ("--resume", there)):
+        ran = drill("mock", *wanted, "--answers", "-", stdin="end\n")
+        assert (ran.code, ran.out) == (2, "")
+        assert f"The interview {there} is open in another terminal" in ran.err
+    terminal.type("", end="\x03")
+    assert terminal.ends() == 130
+    assert drill("mock", "--resume", "--answers", "-", stdin="end\n").code == 0
+
+
+def test_a_page_that_cannot_be_written_does_not_cost_the_debrief(drill: Drill):
+    (drill.home / "file").write_text("no folder")
+    ran = drill("mock", "--answers", "-", stdin="end\n", DRILL_WORKSPACE=str(drill.home / "file"))
+    assert ran.code == 0
+    assert "A loop would likely say" in ran.out
+    assert "cannot be written" in ran.err
+    assert "--out FILE" in ran.err
+    new = drill.work / "not" / "there"
+    assert drill("mock", "--answers", "-", stdin="end\n", DRILL_WORKSPACE=str(new)).code == 0
+    assert len(list(new.glob("drill-mock-*.html"))) == 1
 
 
 # at a terminal --------------------------------------------------------------------------------

@@ -125,6 +125,18 @@ def test_an_early_pass_raises_the_next_level_and_an_early_miss_lowers_it():
     assert mean_level(PASSED) > mean_level(MISSED)
 
 
+@pytest.mark.parametrize("role", roles.ROLES)
+def test_who_has_the_time_is_warmed_up_by_talk_and_is_asked_no_mask_for_systems_arithmetic(
+    role: str,
+):
+    for seed in range(6):
+        state, _ = sit(role, 45, seed, lambda n: PASSED)
+        assert BANK[state.items[0].question]["kind"] == "explain"
+        asked = [i for i in state.items if i.round == "systems" and i.after is None]
+        topics = {BANK[item.question]["topic"] for item in asked}
+        assert topics <= set(roles.ARITHMETIC.topics)
+
+
 def test_code_escalates_in_one_file_as_long_as_it_passes_and_there_is_time():
     state, _ = sit("inference", 90, 1, lambda n: PASSED, 0.6)
     code = [item for item in state.items if item.round == "code" and item.file]

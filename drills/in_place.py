@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from drills import serving, submit
-from drills.app import App
+from drills.app import App, Question
 from drills.ask import Said, Typist
 from drills.screen.console import say
+from grader import answers
 
 if TYPE_CHECKING:
     from drills.serving import Served
@@ -21,17 +22,19 @@ _MENU = "hint · solution · skip · quit"
 class Answering:
     """One person at work on one answer. `given` holds, by id, the parts that need no asking:
     typed in this try, or right in the last one; of prose, under its kind, the lines so far. `keep`
-    is told of it as it grows."""
+    is told of it as it grows; `unreadable` says why a part cannot be read."""
 
     def __init__(
         self,
         typist: Typist | None = None,
         given: Mapping[str, str] | None = None,
         keep: Callable[[dict[str, str]], None] = lambda given: None,
+        unreadable: Callable[[Question, int, str], str] = answers.unreadable,
     ) -> None:
         self.typist = typist or Typist()
         self.given: dict[str, str] = dict(given or {})
         self._keep = keep
+        self._unreadable = unreadable
 
     def read(self, served: Served) -> str:
         """The whole answer, one part a line. Raises Said for a command word."""
@@ -93,7 +96,7 @@ class Answering:
         matrix = served.question["kind"] == "trace"
         while True:
             typed = self._matrix() if matrix else self.typist.line(" > ").strip()
-            fault = _fault(served, number, typed) if typed else ""
+            fault = self._unreadable(served.question, number, typed) if typed else ""
             if typed and not fault:
                 return typed
             self.typist.pending.clear()
@@ -110,27 +113,6 @@ class Answering:
         while typed.count("[") > typed.count("]"):
             typed += " " + self.typist.line(" … ").strip()
         return typed
-
-
-def _fault(served: Served, number: int, typed: str) -> str:
-    """Why one part cannot be read, in a sentence; empty where it can."""
-    from grader.answers.reading import Unreadable
-
-    question = served.question
-    try:
-        if question["kind"] == "trace":
-            from grader.answers.matrices import read_matrices
-
-            read_matrices(typed, [tuple(question["parts"][number]["shape"])])
-        else:
-            from grader.answers.derive import lines_of
-            from grader.answers.expressions import parse
-
-            alone = {**question, "steps": [question["steps"][number]]}
-            parse(lines_of(alone, typed)[0], question["symbols"])
-    except Unreadable as error:
-        return str(error)
-    return ""
 
 
 def menu() -> None:
@@ -152,8 +134,6 @@ def read_answer(app: App, served: Served) -> str | None:
 
 def review(served: Served, report: Report, typist: Typist | None = None) -> Report:
     """Ask the learner about each point that no rule decides, and mark it so."""
-    from grader import answers
-
     said = judge_points(report, typist or Typist())
     return report if said is None else answers.apply_review(report, said, served.question)
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-from importlib import import_module
-from typing import TYPE_CHECKING
 
 from drills.app import App
 from drills.ask import Said
@@ -18,16 +15,12 @@ from drills.mock.typists import Interviewee, Left, Plain, Scripted
 from drills.screen import console
 from drills.screen import interview as screen
 
-if TYPE_CHECKING:
-    from grader.session import Grader
-
-_ANSWERS = ("derive", "compute", "trace", "choice", "explain")
-
 
 def hold(app: App, state: State, script: Interviewee | None) -> bool:
     """Hold the interview from where `state` is, with `script` or the person here; True once it is
     over and what no rule decides was judged, False where the person left. Raises
     KeyboardInterrupt."""
+    from grader.answers.beside import Beside
     from grader.session import Grader
 
     record = Record(app, state.id)
@@ -35,12 +28,12 @@ def hold(app: App, state: State, script: Interviewee | None) -> bool:
     person = script or _person(timer)
     if not state.ended:
         screen.print_opening(state, resumed=bool(state.items))
-    with Grader() as grader:
-        if not person.interactive:
-            return _whole(app, record, timer, person, grader)
-        grader.start()
-        threading.Thread(target=_import_answers, daemon=True).start()
-        return _in_person(app, record, timer, person, grader)
+    with Grader() as grader, Beside() as judge:
+        interviewer = Interviewer(app, record, timer, person, grader, judge)
+        if person.interactive:
+            grader.start()
+            judge.start()
+        return _in_person(interviewer)
 
 
 def _person(timer: Timer) -> Interviewee:
@@ -53,34 +46,32 @@ def _person(timer: Timer) -> Interviewee:
     return Desk(timer)
 
 
-def _in_person(app: App, record: Record, timer: Timer, person: Interviewee, grader: Grader) -> bool:
+def _in_person(interviewer: Interviewer) -> bool:
+    """The interview, in a thread of its own where the person types on the full terminal."""
     from drills.mock.desk import Desk
 
-    if not isinstance(person, Desk):
-        return _whole(app, record, timer, person, grader)
     over: list[bool] = []
 
     def work() -> None:
-        over.append(_whole(app, record, timer, person, grader))
+        over.append(interviewer.hold())
+        if over[0] and interviewer.person.interactive:
+            _judge(interviewer)
 
-    person.converse(work)
+    if isinstance(interviewer.person, Desk):
+        interviewer.person.converse(work)
+    else:
+        work()
     return over[0]
 
 
-def _whole(app: App, record: Record, timer: Timer, person: Interviewee, grader: Grader) -> bool:
-    over = Interviewer(app, record, timer, person, grader).hold()
-    if over and person.interactive:
-        _judge(app, record, timer, person)
-    return over
-
-
-def _judge(app: App, record: Record, timer: Timer, person: Interviewee) -> None:
+def _judge(interviewer: Interviewer) -> None:
     """The clock stands: the person says which of the undecided points an explanation made."""
     from drills import schedule
     from drills.in_place import judge_points
     from grader import answers
     from grader.report import Report
 
+    app, record, person = interviewer.app, interviewer.record, interviewer.person
     for item in record.state().items:
         kept = app.store.attempt(item.tries[-1].attempt) if item.tries else None
         question = app.index.questions.get(item.question)
@@ -103,10 +94,4 @@ def _judge(app: App, record: Record, timer: Timer, person: Interviewee) -> None:
             if passed
             else schedule.rate_told("explain", report.score)
         )
-        record.judged(item, report, said, timer.used, rated)
-
-
-def _import_answers() -> None:
-    """What judges answers takes a second to import: better while the first question is read."""
-    for kind in _ANSWERS:
-        import_module(f"grader.answers.{kind}")
+        record.judged(item, report, said, interviewer.timer.used, rated)

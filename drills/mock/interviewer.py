@@ -19,6 +19,7 @@ from drills.schedule import AGAIN, Rated
 from drills.screen import interview as screen
 
 if TYPE_CHECKING:
+    from grader.answers.beside import Beside
     from grader.report import Report
     from grader.session import Grader
 
@@ -26,16 +27,24 @@ MISSED = Rated(AGAIN, "missed in a mock interview")
 
 
 class Interviewer:
-    """Holds the interview that `record` tells of until its end, or until the person leaves."""
+    """Holds the interview that `record` tells of until its end, or until the person leaves. Code
+    goes to `grader`, other answers to `judge`: both are processes of their own."""
 
     def __init__(
-        self, app: App, record: Record, timer: Timer, person: Interviewee, grader: Grader
+        self,
+        app: App,
+        record: Record,
+        timer: Timer,
+        person: Interviewee,
+        grader: Grader,
+        judge: Beside,
     ) -> None:
         self.app = app
         self.record = record
         self.timer = timer
         self.person = person
         self.grader = grader
+        self.judge = judge
         self.bank = app.index.questions
         self.item: Item | None = None  # that is being worked on
 
@@ -121,7 +130,8 @@ class Interviewer:
             if keeps:
                 self.record.drafted(item, draft, self.timer.used)
 
-        answering = Answering(self.person, dict(item.draft) if keeps else None, keep)
+        draft = dict(item.draft) if keeps else None
+        answering = Answering(self.person, draft, keep, self.judge.unreadable)
         while True:
             try:
                 given = answering.read(served)
@@ -129,7 +139,8 @@ class Interviewer:
                 if self._obey(item, served, said):
                     return
                 continue
-            report = submit.grade_text(self.app, served, given)
+            mistakes = self.app.index.mistakes
+            report = self.judge.grade_answer(served.question, given, served.seed, mistakes)
             if report.verdict in ("invalid", "grader_error"):
                 screen.print_unread(report)
                 answering.given.clear()

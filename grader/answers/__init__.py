@@ -62,6 +62,27 @@ def apply_review(
     return apply_review(report, confirmed, question)
 
 
+def unreadable(question: dict[str, Any], number: int, text: str) -> str:
+    """Why part `number` (from 0) of a derivation or trace cannot be read, in a sentence; "" where
+    it can."""
+    from grader.answers.reading import Unreadable
+
+    try:
+        if question["kind"] == "trace":
+            from grader.answers.matrices import read_matrices
+
+            read_matrices(text, [tuple(question["parts"][number]["shape"])])
+        else:
+            from grader.answers.derive import lines_of
+            from grader.answers.expressions import parse
+
+            alone = {**question, "steps": [question["steps"][number]]}
+            parse(lines_of(alone, text)[0], question["symbols"])
+    except Unreadable as error:
+        return str(error)
+    return ""
+
+
 def _module(question: dict[str, Any]) -> Any:
     if question["kind"] not in KINDS:
         raise ValueError(f"{question['id']} is answered with a file, not with text")

@@ -25,6 +25,7 @@ from drills.mock.timer import Timer
 from drills.mock.typists import Interviewee, Left
 from drills.screen.debrief import print_left
 from drills.store.database import in_memory
+from grader.answers.beside import Beside
 from grader.session import Grader
 
 Plan = Callable[[Item], bool | str]
@@ -92,7 +93,8 @@ def sit(app: App, grader: Grader, record: Record, candidate: Candidate) -> tuple
     now = record.state()
     candidate.now += now.used
     timer = Timer(now.minutes * 60.0, now.used, None, lambda: candidate.now)
-    over = Interviewer(app, record, timer, candidate, grader).hold()
+    with Beside() as judge:
+        over = Interviewer(app, record, timer, candidate, grader, judge).hold()
     return over, record.state()
 
 
@@ -308,7 +310,8 @@ def test_a_disk_that_is_full_leaves_the_debrief_what_was_said(app: App, grader: 
     app.store._opened = in_memory(None, "the disk is full")
     record = begin(app)
     timer = Timer(45 * 60.0)
-    assert _in_person(app, record, timer, AtDesk(timer), grader)
+    with Beside() as judge:
+        assert _in_person(Interviewer(app, record, timer, AtDesk(timer), grader, judge))
     assert record.state().ended == "it was ended early"
 
 

@@ -48,6 +48,7 @@ bench: setup
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/grading.py
 	$(BIN)/python benchmarks/progress.py
+	$(BIN)/python benchmarks/echo.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/power.py --jobs $(JOBS)
 
 clean:

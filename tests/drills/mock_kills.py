@@ -71,7 +71,7 @@ def main() -> None:
     runs, kills, interview, fresh = [], 0, 1, True
     while kills < KILLS:
         start = ["mock", "--seed", str(interview + 1)] if fresh else ["mock", "--resume"]
-        said, killed = command([*start, *script], usual * chance.uniform(0.02, 0.5))
+        said, killed = command([*start, *script], usual * chance.uniform(0.02, 0.25))
         runs.append({"interview": interview, "said": said, "killed": killed})
         kills += killed
         fresh = "A loop would likely say" in said or "There is no unfinished" in said

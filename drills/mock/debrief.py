@@ -26,7 +26,8 @@ _LOW = 3  # of 5: what is weaker gets a lab too
 @dataclass(frozen=True)
 class Answer:
     """One question of the transcript. Times are in seconds of the interview's clock; `given` is
-    the last answer as typed, or the code; `report` is the grade of it, None for no answer."""
+    the last answer as typed, or the code; `report` is the grade of it, None for no answer. `tries`
+    are all grades of it: when each was, and its verdict."""
 
     number: int
     round: str
@@ -40,7 +41,7 @@ class Answer:
     seconds: float
     par: float
     outcome: str
-    tries: int
+    tries: tuple[tuple[float, str], ...]
     hints: int
     told: str
     given: str
@@ -157,7 +158,7 @@ def _answer(app: App, item: Item) -> Answer:
         seconds=item.seconds,
         par=item.par,
         outcome=item.outcome,
-        tries=len(item.tries),
+        tries=tuple((one.at, one.verdict) for one in item.tries),
         hints=item.hints,
         told=_told(item, kind, report),
         given=given,

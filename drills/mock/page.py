@@ -71,6 +71,9 @@ def _transcribed(answer: Answer) -> dict[str, Any]:
         "answer": answer,
         "code": answer.kind in CODE_KINDS,
         "at": timer.shown(answer.at),
+        "tries": [
+            f"{verdict.replace('_', ' ')} at {timer.shown(at)}" for at, verdict in answer.tries
+        ],
         "took": timer.shown(answer.seconds),
         "par": timer.shown(answer.par),
         "good": answer.outcome == state.PASSED,

@@ -170,12 +170,19 @@ def _root(
     luck = {identifier: chance.random() for identifier in sorted(within)}
     topics_seen = {bank[item.question]["topic"] for item in state.items if item.question in bank}
 
-    def rank(identifier: str) -> tuple[bool, float, float]:
+    def rank(identifier: str) -> tuple[bool, bool, float, float]:
         question = bank[identifier]
+        # What an asked question builds on, or is built on by, would say the same twice.
+        same = any(
+            identifier in (bank.get(other, {}).get("follows") or ())
+            or other in (question.get("follows") or ())
+            for other in asked
+        )
         ticked = part is roles.WARM_UP and question["kind"] != part.kinds[0]  # tells no talk
         liking = role.topics.index(question["topic"]) / len(role.topics)
         seen = 0.5 if question["topic"] in topics_seen else 0.0
-        return (ticked, abs(question["level"] - level), liking + seen + luck[identifier])
+        far = abs(question["level"] - level)
+        return (ticked, same, far, liking + seen + luck[identifier])
 
     chosen = min(within, key=rank)
     return Step(chosen, part.name, 60.0 * bank[chosen]["minutes"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from drills.mock.roles import ROLES
 from drills.store import Event
 
 BEGAN, ASKED, TRIED, HINTED = "began", "asked", "tried", "hinted"
@@ -97,15 +98,26 @@ class State:
 
 
 def fold(interview: str, events: Iterable[Event]) -> State | None:
-    """The state after `events`, all of one interview in order of time; None for none that began."""
+    """The state after `events`, all of one interview in order of time; None for none that began, or
+    that this drill can read."""
     state: State | None = None
-    for event in events:
-        if event.name == BEGAN:
-            detail: dict[str, Any] = event.detail
-            state = State(interview, detail["role"], detail["minutes"], event.seed or 0, event.at)
-        elif state is not None:
-            state = _after(state, event)
+    try:
+        for event in events:
+            if event.name == BEGAN:
+                state = _begun(interview, event)
+            elif state is not None:
+                state = _after(state, event)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None  # imported from a later drill, or written by another program
     return state
+
+
+def _begun(interview: str, event: Event) -> State:
+    detail: dict[str, Any] = event.detail
+    role, minutes = detail["role"], detail["minutes"]
+    if role not in ROLES or not isinstance(minutes, int):
+        raise ValueError(f"no interview of {minutes} minutes for {role}")
+    return State(interview, role, minutes, event.seed or 0, event.at)
 
 
 def _after(state: State, event: Event) -> State:

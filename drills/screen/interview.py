@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from grader.report import Report
 
 PROMPT = " > "
-_TEXT_WORDS = "hint · skip · repeat · time · pause · quit"
+_TEXT_WORDS = "hint · skip · repeat · time · pause · quit · end"
 _CODE_WORDS = f"run · edit · done · {_TEXT_WORDS}"
 _TRACEBACK = 8
 
@@ -129,7 +129,7 @@ def print_time(clock: timer.Timer, item: Item) -> None:
 
 def print_words(code: bool) -> None:
     width = look.out().width
-    told = f"Type one of: {(_CODE_WORDS if code else _TEXT_WORDS).replace(' · ', ', ')}, end."
+    told = f"Type one of: {(_CODE_WORDS if code else _TEXT_WORDS).replace(' · ', ', ')}."
     more = " run FILE grades another file; done goes on with the code as it is." if code else ""
     _print([*wrap(Text(told + more), width, " ")])
 

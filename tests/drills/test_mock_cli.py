@@ -9,7 +9,8 @@ import pages
 import pytest
 from conftest import Drill
 
-from drills.store import Store
+from drills import clock
+from drills.store import Event, Store, new_uuid
 from questions import index
 
 pytest.importorskip("pty")
@@ -174,3 +175,13 @@ def test_a_terminal_that_can_do_no_more_than_lines_shows_the_clock_before_each(d
     terminal.until("A loop would likely say")
     assert terminal.ends() == 0
     assert "\x1b" not in terminal.seen
+
+
+def test_an_interview_that_this_drill_cannot_read_is_passed_over(drill: Drill):
+    store = Store(drill.home, print)
+    for number, detail in enumerate(({}, {"role": "chief", "minutes": 45}, {"role": 3})):
+        store.record_event(Event(new_uuid(), f"mock/{number}", "began", clock.now(), 1, detail))
+    store.close()
+    assert drill("mock", "--list", "--json").json["interviews"] == []
+    assert drill("mock", "--resume").code == 2
+    assert drill("mock", "--answers", "-", stdin="end\n").code == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,8 +59,9 @@ class Beside:
         assert process.stdout is not None
         process.kill()  # it holds nothing that could be lost
         process.wait()
-        process.stdin.close()
         process.stdout.close()
+        with suppress(BrokenPipeError):  # what it was not told any more
+            process.stdin.close()
 
     def grade_answer(
         self, question: dict[str, Any], text: str, seed: int, mistakes: dict[str, Any]

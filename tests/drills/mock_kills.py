@@ -35,8 +35,8 @@ class Here:
         pass
 
 
-def command(arguments: list[str], kill_after: float | None) -> tuple[str, bool]:
-    """What `drill` said, and whether it was killed."""
+def command(arguments: list[str], lines: int, late: float) -> tuple[str, bool]:
+    """What `drill` said, and whether it was killed: `late` seconds after so many lines of it."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -49,12 +49,13 @@ def command(arguments: list[str], kill_after: float | None) -> tuple[str, bool]:
         sys.stdout.flush()
         os._exit(0)
     os.close(write)
-    said = b""
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(child, signal.SIGKILL)
-    while data := os.read(read, 65536):
+    said, killed = b"", False
+    while data := os.read(read, 1024):
         said += data
+        if said.count(b"\n") >= lines and not killed:
+            time.sleep(late)
+            os.kill(child, signal.SIGKILL)
+            killed = True
     os.close(read)
     _, status = os.waitpid(child, 0)
     return said.decode("utf-8", "replace"), os.WIFSIGNALED(status)
@@ -65,18 +66,16 @@ def main() -> None:
         import_module(f"grader.answers.{kind}")
     chance = random.Random(5)
     script = ["--answers", ANSWERS]
-    began = time.monotonic()
-    command(["mock", "--seed", "1", *script], None)
-    usual = time.monotonic() - began
     runs, kills, interview, fresh = [], 0, 1, True
     while kills < KILLS:
         start = ["mock", "--seed", str(interview + 1)] if fresh else ["mock", "--resume"]
-        said, killed = command([*start, *script], usual * chance.uniform(0.02, 0.25))
+        lines, late = chance.randrange(120), chance.uniform(0.0, 0.03)
+        said, killed = command([*start, *script], lines, late)
         runs.append({"interview": interview, "said": said, "killed": killed})
         kills += killed
         fresh = "A loop would likely say" in said or "There is no unfinished" in said
         interview += fresh
-    json.dump({"usual": usual, "runs": runs}, sys.stdout)
+    json.dump(runs, sys.stdout)
 
 
 main()

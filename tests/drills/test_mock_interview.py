@@ -231,11 +231,18 @@ def test_who_leaves_goes_on_with_the_same_question_and_the_same_clock(app: App, 
 def test_what_was_typed_of_an_answer_outlives_a_command_and_the_terminal(app: App, grader: Grader):
     """A line of prose may begin with a command's word; "time" among the lines takes none away."""
     prose = "Run over it once: d_k is\ntime\nthe variance of the score"
-    begun = {1: f"{prose}\nquit", 2: "0\n1\nquit"}
-    whole = {1: "and its root scales.\n", 2: "d_k\nsqrt(d_k)\n1/sqrt(d_k)"}
+
+    def rightly(item: Item, sitting: int) -> str:
+        if item.number == 1:
+            return f"{prose}\nquit" if sitting == 1 else "and its root scales.\n"
+        if item.number == 2:
+            steps = candidates.right(app.index.questions[item.question], item.seed).split("\n")
+            return "\n".join([*steps[:2], "quit"] if sitting == 2 else steps[2:])
+        return "end"
+
     record = begin(app, "training", 30, 11)
-    for lines in (begun, {**whole, 2: begun[2]}, whole):
-        candidate = Candidate(app, lambda item, lines=lines: lines.get(item.number, "end"), 0.1)
+    for sitting in (1, 2, 3):
+        candidate = Candidate(app, lambda item, number=sitting: rightly(item, number), 0.1)
         candidate.interactive = True
         sit(app, grader, record, candidate)
     now = record.state()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -42,11 +41,10 @@ def test_one_that_died_is_said_to_be_our_fault_and_the_next_answer_is_judged() -
     with Beside() as judge:
         assert judge.grade_answer(asked, "2.4 GB", 7, {}).verdict == "wrong_answer"
         assert judge._process is not None
-        os.kill(judge._process.pid, signal.SIGSTOP)
-        os.kill(judge._process.pid, signal.SIGKILL)
-        found = {judge.grade_answer(asked, "2.4 GB", 7, {}).verdict for _ in range(2)}
-        assert "wrong_answer" in found
-        assert found <= {"wrong_answer", "grader_error"}
+        judge._process.kill()
+        found = [judge.grade_answer(asked, "2.4 GB", 7, {}).verdict for _ in range(3)]
+        assert found[-1] == "wrong_answer"
+        assert set(found) <= {"wrong_answer", "grader_error"}
         broken = {**asked, "formula": "reference.nothing.at_all"}
         assert judge.grade_answer(broken, "2.4 GB", 7, {}).verdict == "grader_error"
         assert judge.grade_answer(asked, "2.4 GB", 7, {}).verdict == "wrong_answer"

@@ -95,10 +95,13 @@ class Beside:
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([operation, *arguments]) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        line = ""
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps([operation, *arguments]) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
         if not line:
+            self.close()
             raise OSError("the process that judges answers died")
         answer = json.loads(line)
         if "error" in answer:

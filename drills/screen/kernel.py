@@ -14,7 +14,7 @@ from drills.screen.safe import safe
 if TYPE_CHECKING:
     from grader.report import Device, Growth, Paths, Report, Speed
 
-_MEASURED = {"tensor": "the largest tensor", "memory": "the process", "device": "the device's"}
+_MEASURED = {"tensor": "the largest tensor", "memory": "the process", "device": "the device"}
 
 
 def kernel_lines(report: Report, width: int) -> list[Text]:
@@ -28,6 +28,9 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
         rows.append(
             ("Work", f"{few:,} operations dispatched at the least length, {many:,} at the greatest")
         )
+    counted = next((c for c in report.checks if c.id == "kernels" and c.verdict == "passed"), None)
+    if counted is not None:
+        rows.append(("Work", counted.message))
     if report.speed is not None:
         rows += [("Speed", words) for words in _speed(report.speed, report.device)]
     if report.paths is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -88,6 +89,10 @@ def test_what_was_measured_on_a_device_is_told_as_such() -> None:
     lines = kernel_lines(report, 80)
     assert all(len(line.plain) <= 80 for line in lines)
     words = " ".join(" ".join(line.plain.split()) for line in lines)
-    assert "the device's as length^1.02 ± 0.01" in words
+    assert "the device as length^1.02 ± 0.01" in words
     assert "0.5 ms on the device a call (0.7 ms by the clock)" in words
+    assert "Work" not in words
+    fused = Check("kernels", "passed", "1 kernel a call", "kernels of a call")
+    lines = kernel_lines(replace(report, checks=(fused,)), 80)
+    assert any(line.plain.split() == ["Work", "1", "kernel", "a", "call"] for line in lines)
     assert "Not run kernels of a call: the profiler sees none" in words

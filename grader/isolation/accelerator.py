@@ -9,6 +9,7 @@ and none has been tried here.
 from __future__ import annotations
 
 import glob
+import importlib.util
 import os
 import shutil
 import sys
@@ -30,6 +31,8 @@ FACTS = (
 )
 COMPILING = ("/usr/include", "/usr/local/include", "/usr/share", "/etc/ld.so.conf")
 SYSTEM_PROGRAMS = ("/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/lib", "/usr/libexec", "/lib64")
+START = ("/etc/passwd", os.path.join(sys.prefix, "pyvenv.cfg"))
+"""Read by whatever starts: the user's name, and Python's own description of its folder."""
 TOOLKITS = ("CUDA_HOME", "CUDA_PATH")
 KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 SCRATCH_BYTES = 1 << 30  # a build leaves tens of megabytes; the same for all submissions together
@@ -52,24 +55,21 @@ def toolkit() -> str:
 def programs() -> list[str]:
     """Folders whose programs may be run: compilers, assemblers, linkers, ninja, Python's own."""
     found = [*SYSTEM_PROGRAMS, toolkit(), sysconfig.get_path("scripts"), "/usr/local/bin"]
-    found += [os.path.realpath(path) for path in _wheels("triton/backends/nvidia", "nvidia")]
-    return list(dict.fromkeys(path for path in found if path))
+    return list(dict.fromkeys(path for path in (*found, *_packages()) if path))
 
 
 def readable() -> list[str]:
     """What may be read besides: facts about the devices, headers, and the programs themselves."""
     headers = [sysconfig.get_path(name) for name in ("include", "platinclude")]
-    return list(dict.fromkeys((*FACTS, *COMPILING, *headers, *programs(), *os_files())))
+    named = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    libraries = ["/usr/local/nvidia", *filter(os.path.isabs, named)]  # the driver's, in containers
+    parts = (FACTS, COMPILING, headers, libraries, programs(), START)
+    return list(dict.fromkeys(path for part in parts for path in part))
 
 
 def mounted() -> list[str]:
     """What the judge's side must find in bubblewrap for all that."""
     return [path for path in (*readable(), "/sys") if not path.startswith("/proc")]
-
-
-def os_files() -> list[str]:
-    """Read by whatever starts: the user's name, and Python's own description of its folder."""
-    return ["/etc/passwd", os.path.join(sys.prefix, "pyvenv.cfg")]
 
 
 def environment() -> dict[str, str]:
@@ -87,10 +87,12 @@ def environment() -> dict[str, str]:
     return {**found, "PATH": os.pathsep.join(folders)}
 
 
-def _wheels(*names: str) -> list[str]:
+def _packages() -> list[str]:
     """Folders of installed packages that hold programs: ptxas comes with Triton."""
+    specs = (importlib.util.find_spec(name) for name in ("triton", "nvidia"))
     return [
-        folder
-        for name in names
-        if os.path.isdir(folder := os.path.join(sysconfig.get_path("purelib"), name))
+        os.path.realpath(folder)
+        for spec in specs
+        if spec is not None
+        for folder in spec.submodule_search_locations or ()
     ]

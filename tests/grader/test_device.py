@@ -275,7 +275,7 @@ CHEATS = Path(__file__).resolve().parent.parent / "hostile" / "kernels"
 
 @pytest.mark.parametrize(
     "name",
-    ["by_address", "by_shape", "constant", "once_then_copies", "stale_memory", "stops_when_timed"],
+    ["by_address", "by_shape", "constant", "once_then_copies", "late", "stops_when_timed"],
 )
 def test_kernels_that_cheat_are_refused_on_a_device_too(grader: Grader, name: str) -> None:
     path = CHEATS / f"{name}.py"

@@ -2,8 +2,9 @@
 
 Every call gets its numbers in memory that it saw before, in place of the last ones; the memory that
 results are likely to get holds NaN; results are copied in the order of the device's own work, right
-behind the call. A timed call waits for the judge's word once its arguments are on the device, and
-tells when all work is done: the time that counts is held against the judge's own clock.
+behind the call. What a call did to its arguments is looked at where it is not timed. A timed call
+waits for the judge's word once its arguments are on the device, and tells when all work is done: the
+time that counts is held against the judge's own clock.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class DeviceHost(Host):
         for n, argument in enumerate(arguments):
             if values.fingerprint(argument) != before[n]:
                 answer.changed |= 1 << n
-            elif isinstance(argument, torch.Tensor):
+            elif isinstance(argument, torch.Tensor) and request["measure"] != "time":
                 values.open_buffer(slab, given[n], given[n]["dtype"]).copy_(argument)
         answer.overwrote = any(kept.overwritten() for kept in self.given)
         returned = values.as_values(result, len(request["outputs"]))

@@ -105,9 +105,16 @@ class Cuda:
         from torch.profiler import ProfilerActivity, profile
 
         self._wait()
-        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
+        seen: Any = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
+        try:
+            seen.start()
+        except Exception:  # no fault of the call's: then nothing is told
+            return run(), 0
+        try:
             result = run()
             self._wait()
+        finally:
+            seen.stop()
         on_device = [e.name for e in seen.events() if e.device_type == DeviceType.CUDA]
         return result, sum(not name.startswith(("Memcpy", "Memset")) for name in on_device)
 

@@ -3,8 +3,8 @@
 Every call gets its numbers in memory that it saw before, in place of the last ones; the memory that
 results are likely to get holds NaN; results are copied in the order of the device's own work, right
 behind the call. What a call did to its arguments is looked at where it is not timed. A timed call
-waits for the judge's word once its arguments are on the device, and tells when all work is done: the
-time that counts is held against the judge's own clock.
+waits for the judge's word once its arguments are on the device, and tells when all work is done:
+the time that counts is held against the judge's own clock.
 """
 
 from __future__ import annotations

@@ -268,6 +268,8 @@ class Grader:
         """
         from grader.labs import FILE_SECONDS
 
+        self._use_device(False)
+
         def hear(word: dict[str, Any]) -> None:
             if progress is not None and "done" in word:
                 progress(float(word["done"]), str(word["what"]))

@@ -1,12 +1,13 @@
-"""What the Triton references do on this GPU, and whether cheating kernels are seen through.
+"""Whether `drill grade --device cuda` holds on this GPU, by the grader itself.
 
-Usage: python benchmarks/cuda_check.py [--out FILE] [--seconds N] [--only SECTION ...] [--tune D]
+Usage: python benchmarks/cuda_check.py [--out FILE] [--seconds N] [--only SECTION ...] [--tier N]
 
-Sections: support (which shapes are right, which are slow), memory (how the peak grows with length),
-launches (kernels a call), speed (against torch's own, by turns), cheats (each must be refused).
-Prints tables, and writes all of it as JSON with --out. Takes less than five minutes; what there is
-no time for is listed as not measured. --tune tries other cuts of the attention kernel
-for a head width instead.
+Sections, each by grades as a learner's are: references (the Triton kernels of `reference/kernels`:
+every shape and dtype right, kernels launched, memory, speed against torch's own), honest (right
+kernels in Triton and in CUDA C++, of `tests/`), cheats (each must be refused, or gain nothing).
+Prints what was found, and writes the reports as JSON with --out. What there is no time for is
+listed as not measured. --tier asks for a lower tier of the isolation, so that what the sandbox
+keeps the driver from can be told from what the measuring gets wrong.
 
 Exits with 0 where everything that was asked for was measured and holds, else with 1. Without a GPU
 nothing is measured and nothing claimed, and it exits with 0.
@@ -15,209 +16,218 @@ nothing is measured and nothing claimed, and it exits with 0.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
-import platform
+import re
 import sys
 import time
-import traceback
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# In place of this folder, whose `cuda` would hide a package of that name from torch and Triton.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[0] = str(ROOT)
 
-ORDER = ("launches", "memory", "speed", "cheats", "support")  # the longest last
+from drills import devices  # noqa: E402
+from grader.report import Report  # noqa: E402
+from grader.session import Grader  # noqa: E402
+from questions.loader import DEFAULT_ROOT, load_file  # noqa: E402
+
+SEED = 7
+SECTIONS = ("references", "cheats", "honest")
+REFERENCES = {
+    "fused-softmax": "triton_softmax",
+    "fused-attention": "triton_attention",
+    "fused-decode": "triton_decode",
+    "paged-decode-kernel": "triton_paged",
+}
+BAR = ("fused-attention", 0.7)
+"""The reference's speed at head width 128, causal, bfloat16, length 4096, as a part of torch's."""
+
+ON_THE_DEVICE = "import torch; torch.set_default_device({place!r})\n"
+"""Before a file that was written for the CPU: the tensors that it makes are the device's too."""
+
+CPU_ALONE = ("busy_between", "work_in_a_thread")  # a thread makes its tensors on the CPU
+BURNT = 0.09  # seconds a call that a file which says so burns: what is charged shows them
+TESTS = ROOT / "tests"
 
 
-class Check:
-    """One run: its device, its deadline, what was found, and what does not hold."""
+@dataclass(frozen=True)
+class Try:
+    """One grade. `wanted` is a verdict, or a word of the hostile kernels (`test_kernel_cheats`)."""
 
-    def __init__(self, seconds: float) -> None:
-        import torch
+    name: str
+    question: dict[str, Any]
+    source: bytes
+    wanted: str = "passed"
 
-        from benchmarks.cuda.device import Cuda
-        from benchmarks.cuda.roofline import measured
-        from reference.kernels.triton_attention import fused_attention
-        from reference.kernels.triton_decode import fused_decode
-        from reference.kernels.triton_paged import paged_decode
-        from reference.kernels.triton_softmax import fused_softmax
 
-        self.ends = time.monotonic() + seconds
-        torch.set_float32_matmul_precision("highest")
-        self.device = Cuda()
-        self.ours: dict[str, Callable[..., Any]] = {
-            "attention": fused_attention,
-            "decode": fused_decode,
-            "paged": paged_decode,
-            "softmax": fused_softmax,
-        }
-        self.name = torch.cuda.get_device_name()
-        self.peaks = measured(self.device, self.name)
-        self.failures: list[str] = []
+def question(id_: str) -> dict[str, Any]:
+    (path,) = DEFAULT_ROOT.glob(f"*/{id_}.yaml")
+    return load_file(path).model_dump(mode="json")
 
-    def left(self) -> float:
-        return self.ends - time.monotonic()
 
-    def launches(self) -> Any:
-        import torch
+def lenient() -> dict[str, Any]:
+    """Fused attention by values and clocks alone: cheats in plain torch launch many kernels."""
+    asked = question("fused-attention")
+    sizes = {"B": 1, "H": 2, "H_kv": 1, "T": 256, "S": 256, "D": 16}
+    asked |= {"support": asked["support"][:3], "paths": None}
+    cuda = asked["cuda"]
+    speed = {**cuda["speed"], "sizes": sizes, "dtype": "float32"}
+    slope = {**cuda["slope"], "sizes": sizes, "lengths": [512, 1024, 2048]}
+    return {**asked, "cuda": {**cuda, "launches": 10_000, "speed": speed, "slope": slope}}
 
-        from benchmarks.cuda import problems
-        from benchmarks.cuda.launches import launched
-        from benchmarks.cuda.problems import Caches, Shape
 
-        place, bf16 = self.device.place, torch.bfloat16
-        shape = Shape(1, 8, 8, 1024, 1024, 128, True, bf16)
-        sizes = Caches(2, 8, 2, 1024, 128, bf16)
-        rows = problems.softmax(256, 1024, bf16, place)
-        inputs = {
-            "attention": problems.attention_inputs(shape, place, 0),
-            "decode": problems.decode_inputs(sizes, place, 0),
-            "paged": problems.paged_inputs(sizes, place, 0),
-            "softmax": rows.make(0),
-        }
-        wanted = {"attention": 1, "decode": 2, "paged": 2, "softmax": 1}
-        found = {}
-        for kind, few in wanted.items():
-            names = launched(lambda kind=kind: self.ours[kind](*inputs[kind]))
-            found[f"reference {kind}"] = names
-            print(f"  reference {kind:10} {len(names)} kernels, {few} wanted")
-            if len(names) != few:
-                self.failures.append(f"launches: {kind} takes {len(names)} kernels, not {few}")
-        for name, function in (
-            ("torch fused attention", problems.attention_fused),
-            ("naive attention", problems.attention_naive),
-        ):
-            found[name] = launched(lambda f=function: f(*inputs["attention"]))
-            print(f"  {name:20} {len(found[name])} kernels")
-        return found
+def alone(module: str) -> bytes:
+    """A module of `reference.kernels` with all that it takes from the others there, in one file."""
+    seen: list[str] = []
+    pattern = re.compile(r"^from reference\.kernels\.(\w+) import (?:\([^)]*\)|[^\n]*)\n", re.M)
 
-    def memory(self) -> Any:
-        from benchmarks.cuda import growth, problems
+    def whole(name: str) -> str:
+        if name in seen:
+            return ""
+        seen.append(name)
+        text = (ROOT / "reference" / "kernels" / f"{name}.py").read_text(encoding="utf-8")
+        others = "".join(whole(other) for other in pattern.findall(text))
+        return others + pattern.sub("", text).replace("from __future__ import annotations\n", "")
 
-        subjects = {
-            "naive": problems.attention_naive,
-            "reference": self.ours["attention"],
-            "torch fused": problems.attention_fused,
-        }
-        found = growth.slopes(subjects, self.device.place)
-        for name, (slope, peaks) in found.items():
-            most = f"{peaks[-1] / 2**20:.0f} MiB at {growth.LENGTHS[-1]}"
-            print(f"  {name:12} slope {slope:.2f}, {most}")
-        if found["reference"][0] > 1.1:
-            self.failures.append("memory: the reference grows faster than linearly")
-        if found["naive"][0] < 1.7:
-            self.failures.append("memory: naive attention is not seen to be quadratic")
-        return {name: {"slope": s, "peak_bytes": peaks} for name, (s, peaks) in found.items()}
+    return ("from __future__ import annotations\n" + whole(module)).encode()
 
-    def speed(self) -> Any:
-        from benchmarks.cuda import speed
 
-        held, left = [], 0
-        for one in speed.contests(self.ours, self.device.place):
-            if self.left() < 60:
-                left += 1
-                continue
-            speed.hold(one, self.device, self.peaks, rounds=12)
-            held.append(one)
-            print("\n".join(f"  {line}" for line in speed.table([one])), flush=True)
-            if one.found[speed.OURS].refused or one.found[speed.FUSED].refused:
-                self.failures.append(f"speed: a subject of {one.problem.name} was refused")
-            elif not one.steady:
-                self.failures.append(f"speed: {one.problem.name} was unsteady")
-            elif one.bar and one.speed(speed.OURS)[0] < one.bar:
-                self.failures.append(f"speed: {one.problem.name} misses the bar")
-        if left:
-            self.failures.append(f"speed: no time for {left} problems")
-        return {"contests": speed.as_json(held), "not_measured": left}
+def references() -> Iterator[Try]:
+    for id_, module in REFERENCES.items():
+        yield Try(f"{module} for {id_}", question(id_), alone(module))
 
-    def cheats(self) -> Any:
-        from dataclasses import replace
 
-        from benchmarks.cuda import speed
+def honest() -> Iterator[Try]:
+    for folder in ("honest_cuda", "honest_triton"):
+        for path in sorted((TESTS / folder).glob("*/*.py")):
+            id_ = path.parent.name
+            yield Try(f"{folder}/{id_}/{path.stem}", question(id_), path.read_bytes())
 
-        shape = replace(speed.BAR_SHAPE, batch=1)
-        found = speed.refusals(self.device, shape, self.peaks)
-        for name, reason in found.items():
-            verdict = reason and f"refused, {reason}"
-            print(f"  {name:38} {verdict or 'accepted'}")
-            if name != "honest" and not reason:
-                print(f"  {name:38} GOT THROUGH")
-                self.failures.append(f"cheats: {name} got through")
-            if name == "honest" and reason:
-                self.failures.append("cheats: the honest kernel was refused")
-        return found
 
-    def support(self) -> Any:
-        from benchmarks.cuda import support
+def cheats(place: str = "cuda") -> Iterator[Try]:
+    asked = lenient()
+    paths = sorted((TESTS / "hostile" / "kernels").glob("*.py"))
+    for path in [path for path in paths if path.stem not in CPU_ALONE]:
+        text = path.read_bytes()
+        wanted = text[2:].partition(b":")[0].decode()
+        yield Try(path.stem, asked, ON_THE_DEVICE.format(place=place).encode() + text, wanted)
+    for path in sorted((TESTS / "hostile" / "cuda_kernels").glob("*.py")) * (place == "cuda"):
+        text = path.read_bytes()
+        yield Try(path.stem, asked, text, text[2:].partition(b":")[0].decode())
 
-        cells, left = support.check(
-            self.ours["attention"], self.device, support.shapes(), enough=lambda: self.left() < 5
+
+def failure(one: Try, report: Report) -> str:
+    """Why the report is not what was wanted, or nothing."""
+    speed = report.speed
+    if one.wanted == "charged":
+        if report.verdict == "passed" and speed is not None and speed.cpu_seconds > BURNT:
+            return ""
+        return f"{report.verdict}, and what it burns was not charged"
+    if one.wanted == "refused":  # by its values, or by its clocks
+        told = report.verdict == "passed" and speed is not None and speed.tier
+        return "its speed was believed" if told else ""
+    if report.verdict != one.wanted:
+        wrong = [f"{c.id}: {c.verdict}" for c in report.checks if c.verdict not in GOOD][:5]
+        return f"{report.verdict} in place of {one.wanted} ({'; '.join(wrong) or report.summary})"
+    if one.wanted == "passed" and any(c.verdict == "not_run" for c in report.checks if _own(c.id)):
+        return "a stage was not run"
+    if one.question["id"] == BAR[0] and one.name.startswith("triton_attention"):
+        if speed is None or speed.unreliable:
+            return "no speed was told"
+        part = 1 / speed.times_fused[0]
+        if part < BAR[1]:
+            return f"{part:.2f} of the speed of torch's fused attention, and {BAR[1]} is asked for"
+    return ""
+
+
+GOOD = ("passed", "not_run", "skipped")
+
+
+def _own(check: str) -> bool:
+    """Whether a check is one of this device's."""
+    return check not in ("device/cpu", "device/interpret")
+
+
+def lines(report: Report) -> Iterator[str]:
+    """What was measured."""
+    speed = report.speed
+    yield f"{report.verdict}: {report.summary}"
+    support = [c for c in report.checks if c.id.startswith("support")]
+    if support:
+        right = sum(c.verdict == "passed" for c in support)
+        yield f"{right} of {len(support)} shapes and dtypes right"
+    counted = [c for c in report.checks if c.id in ("kernels", "growth")]
+    yield from (check.message for check in counted if check.verdict != "skipped")
+    if speed is not None and speed.unreliable:
+        yield speed.unreliable
+    elif speed is not None:
+        yield (
+            f"{speed.times_naive[0]:.2f} x naive's speed, {1 / speed.times_fused[0]:.2f} of torch's"
+            f" fused one's, {1e6 * speed.cpu_seconds:.0f} us, tier: {speed.tier or 'undecided'}"
         )
-        print("\n".join(f"  {line}" for line in support.table(cells, left)))
-        if left:
-            self.failures.append(f"support: no time for {left} shapes")
-        self.failures += [f"support: {c.shape.name} fails" for c in cells if c.failure]
-        return support.as_json(cells, left)
+    for path in report.paths.shapes if report.paths else ():
+        if path.slow:
+            yield f"slow path: {path.title}, {path.times[0]:.1f} x"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, help="writes what was found as JSON")
-    parser.add_argument("--seconds", type=float, default=285.0)
-    parser.add_argument("--only", nargs="+", choices=ORDER, default=list(ORDER))
-    parser.add_argument(
-        "--tune", type=int, metavar="D", help="tries other cuts of the kernel for this head width"
-    )
+    parser.add_argument("--out", type=Path, help="writes the reports as JSON")
+    parser.add_argument("--seconds", type=float, default=540.0)
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--match", default="", help="only what has this in its name")
+    parser.add_argument("--tier", type=int, default=3, choices=(1, 2, 3))
+    parser.add_argument("--accelerator", default="cuda", help="tests: stand-in")
     asked = parser.parse_args()
-    import torch
-
-    if not torch.cuda.is_available():
-        print("No CUDA device is present, so nothing was measured and nothing is claimed.")
+    on_cuda = asked.accelerator == "cuda"
+    lacking, _ = devices.without_cuda() if on_cuda else ("", "")
+    if lacking:
+        print(f"Nothing was measured and nothing is claimed: {lacking}.")
         return 0
-    try:
-        import triton
-    except ImportError:
+    if on_cuda and importlib.util.find_spec("triton") is None:
         print("Triton is missing, so nothing was measured: pip install 'attention-drill[triton]'.")
         return 1
-    check = Check(asked.seconds)
-    print(f"{check.name}, torch {torch.__version__}, Triton {triton.__version__}, {check.peaks}")
-    if asked.tune:
-        from benchmarks.cuda.tune import sweep
-
-        for rate, launch in sweep(check.device, asked.tune):
-            print(f"  {rate:6.0f} TFLOP/s  {launch}")
-        return 0
-    from benchmarks.cuda.warm import compile_all
-
-    short = compile_all(min(120.0, check.left() / 2))
-    if short:
-        print(f"Not all kernels were compiled ahead: {short}")
-    found: dict[str, Any] = {
-        "format": 1,
-        "device": check.name,
-        "versions": {"torch": torch.__version__, "triton": triton.__version__,
-                     "cuda": torch.version.cuda, "python": platform.python_version()},
-        "peaks": vars(check.peaks),
-        "seconds_compiling": asked.seconds - check.left(),
-    }  # fmt: skip
-    for section in [name for name in ORDER if name in asked.only]:
-        print(f"\n{section}", flush=True)
-        begun = time.monotonic()
-        try:
-            found[section] = getattr(check, section)()
-        except Exception:
-            # The others can still be measured.
-            found[section] = {"error": traceback.format_exc()}
-            print(found[section]["error"])
-            check.failures.append(f"{section}: stopped by an error")
-        print(f"  ({time.monotonic() - begun:.0f} s)", flush=True)
-    found["failures"] = check.failures
-    found["seconds"] = asked.seconds - check.left()
+    made = {
+        "references": references,
+        "honest": honest,
+        "cheats": lambda: cheats("cuda" if on_cuda else "cpu"),
+    }
+    ends = time.monotonic() + asked.seconds
+    found: dict[str, Any] = {"format": 2, "failures": [], "not_measured": [], "reports": {}}
+    with Grader(highest=asked.tier, accelerator=asked.accelerator) as grader:
+        for section in [name for name in SECTIONS if name in asked.only]:
+            print(f"\n{section}", flush=True)
+            for one in made[section]():
+                if asked.match not in one.name:
+                    continue
+                if time.monotonic() > ends:
+                    found["not_measured"].append(one.name)
+                    continue
+                began = time.monotonic()
+                report = grader.grade(
+                    one.question, one.source, SEED, f"{section}.py", device="cuda"
+                )
+                why = failure(one, report)
+                found["reports"][one.name] = report.to_json()
+                print(f"  {one.name}, {time.monotonic() - began:.0f} s", flush=True)
+                print("\n".join(f"      {line}" for line in lines(report)))
+                if report.verdict in ("grader_error", "not_run"):
+                    print(report.output)
+                if why:
+                    found["failures"].append(f"{section}: {one.name}: {why}")
+                    print(f"      NOT AS WANTED: {why}", flush=True)
+                if report.verdict == "not_run":
+                    ends = 0.0  # so would all others be
+        found["isolation"] = list(grader.policy.layers(1.0))
     if asked.out:
         asked.out.write_text(json.dumps(found, indent=1))
-    print("\n" + ("\n".join(check.failures) or "Everything asked for was measured, and holds."))
-    return 1 if check.failures else 0
+    print("\n" + "\n".join(found["isolation"]))
+    missing = [f"not measured, for want of time: {name}" for name in found["not_measured"]]
+    print("\n" + ("\n".join([*found["failures"], *missing]) or "All was measured, and holds."))
+    return 1 if found["failures"] or missing else 0
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""Where a submission is graded: the CPU, Triton's interpreter, or nowhere on this machine."""
+"""Where a submission is graded: the CPU, Triton's interpreter, a GPU, or nowhere here."""
 
 from __future__ import annotations
 
 import ast
 import importlib.metadata
 import importlib.util
-import os
+import re
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drills.app import Question
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from grader.report import Device
 
 NAMES = ("cpu", "interpret", "cuda")
-NVIDIA = "/dev/nvidia0"
 INSTALL_TRITON = "pip install 'attention-drill[triton]'"
 
 
@@ -40,9 +40,36 @@ def choose(question: Question, source: bytes, asked: Device | None) -> Choice:
     if device == "interpret" and not has_triton():
         return Choice(device, "Triton is not installed here", INSTALL_TRITON)
     if device == "cuda":
-        lacking = "kernels are graded on the CPU and in Triton's interpreter so far, not on CUDA"
-        return Choice(device, lacking, elsewhere)
+        lacking, remedy = without_cuda()
+        return Choice(device, lacking, remedy or elsewhere)
     return Choice(device)
+
+
+def without_cuda() -> tuple[str, str]:
+    """What CUDA lacks here, and the remedy where there is one; "" twice where nothing is seen to
+    be missing. Whether the device starts shows when something is graded on it."""
+    from grader.isolation import accelerator
+
+    if not accelerator.devices():
+        return "this machine shows no NVIDIA device (no /dev/nvidia0)", ""
+    if not torch_knows_cuda():
+        return (
+            "a device is here, but the torch that is installed is built without CUDA",
+            "install a build of torch for CUDA (pytorch.org), then drill doctor",
+        )
+    return "", ""
+
+
+def torch_knows_cuda() -> bool:
+    """Whether torch is built for CUDA, as its own note says, without importing it."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return False
+    try:
+        note = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return re.search(r"^cuda\b[^=\n]*= *['\"]", note, re.MULTILINE) is not None
 
 
 def has_triton() -> bool:
@@ -56,9 +83,12 @@ def here() -> dict[str, str]:
     if has_triton():
         release = importlib.metadata.version("triton")
         interpreter = f"Triton {release} runs kernels on the CPU, for values and shapes alone"
-    cuda = "no device of NVIDIA's is here"
-    if os.path.exists(NVIDIA):
-        cuda = "a device is here, and no kernel is graded on it yet"
+    from grader.report import UNTRIED
+
+    lacking, remedy = without_cuda()
+    cuda = f"values, kernels launched, memory, speed; {UNTRIED}"
+    if lacking:
+        cuda = f"{lacking}; {remedy}" if remedy else lacking
     return {
         "cpu": "all code, and kernels in plain torch: values, memory, growth, speed",
         "interpret": interpreter,

@@ -68,10 +68,10 @@ def record(
     """Commit the attempt, and with a sitting's first pass its review.
 
     `seconds` is the time taken, where another clock than the sitting's counts it; `tell` makes an
-    event of the attempt, committed with it. A fault of the grader is not recorded: it is not the
-    learner's.
+    event of the attempt, committed with it. A fault of the grader is not recorded, nor what was
+    not run: they are not the learner's.
     """
-    if report.verdict == "grader_error":
+    if report.verdict in ("grader_error", "not_run"):
         return Outcome(report)
     from drills.store import Attempt, new_uuid
 

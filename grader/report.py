@@ -13,6 +13,10 @@ FORMAT = 1
 Device = Literal["cpu", "interpret", "cuda"]
 """`interpret`: Triton kernels in Triton's interpreter, on the CPU."""
 
+UNTRIED = "grading on CUDA was written without a GPU at hand: nobody has tried it on one yet"
+"""In every report of the device cuda, until `benchmarks/cuda_check.py` has passed on one. Whoever
+has seen that deletes this, and the sentences of the README and docs/isolation.md that say so."""
+
 Verdict = Literal[
     "passed",
     "partial",
@@ -113,9 +117,10 @@ class Costs:
 @dataclass(frozen=True)
 class Growth:
     """How a kernel's use of memory grows with the length: as its power `slope`, with the standard
-    error, of the elements of the largest tensor or the bytes of the process (`values`)."""
+    error, of the elements of the largest tensor, or the bytes of the process or on a device
+    (`values`)."""
 
-    what: Literal["tensor", "memory"]
+    what: Literal["tensor", "memory", "device"]
     slope: float
     error: float
     at_most: float
@@ -124,11 +129,11 @@ class Growth:
 
 @dataclass(frozen=True)
 class Speed:
-    """Speed on one thread of the CPU, in processor time: naive attention's over the submission's
-    (above 1: faster) and the submission's over that of torch's fused attention, each as median,
-    least and most credible value. `tier` is "" where two rungs could not be told apart, which are
-    the `edge`, or where the timing was `unreliable`, for which it says why. `seconds` are of the
-    wall."""
+    """Speed on one thread of the CPU, in processor time, or on a GPU: naive attention's over the
+    submission's (above 1: faster) and the submission's over that of torch's fused attention, each
+    as median, least and most credible value. `tier` is "" where two rungs could not be told apart,
+    which are the `edge`, or where the timing was `unreliable`, for which it says why.
+    `cpu_seconds` are of the processor or the GPU, `seconds` of the wall."""
 
     times_naive: tuple[float, float, float]
     times_fused: tuple[float, float, float]

@@ -28,6 +28,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from grader.isolation import clear, folders, frames, policy
+from grader.isolation.accelerator import CUDA
+from grader.isolation.accelerator import KEPT_VARIABLES as OF_DEVICES
+from grader.isolation.hidden import hidden
 from grader.isolation.source import reordered
 from grader.report import Device, Report
 from questions.kinds import all_cases
@@ -58,7 +61,7 @@ class Grader:
     The processes start with the first request (or `start`), stay warm, and are started anew when
     one of ours died. They are shut in as well as this machine allows (`policy`), but no better
     than the tier `highest` and the version `abi` of Landlock. `handlers` and `paths` point the
-    judge at other code; tests use them.
+    judge at other code, and `accelerator` is what the device "cuda" stands for; tests use them.
     """
 
     def __init__(
@@ -68,12 +71,15 @@ class Grader:
         patience: float = PATIENCE,
         highest: int = 3,
         abi: int | None = None,
+        accelerator: str = CUDA,
     ) -> None:
         self.handlers = {**HANDLERS, **(handlers or {})}
         self.paths = list(paths)
         self.patience = patience
         self.highest = highest
         self.abi = abi
+        self.accelerator = accelerator
+        self._on_a_device = False
         self.policy = policy.Policy(1, "nothing was started")
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -99,7 +105,8 @@ class Grader:
         self._control, self._judge = control, judge
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self._scratch = os.path.join(tempfile.gettempdir(), f"drill-{secrets.token_hex(8)}")
-        wrap, lacking = policy.outer(self._scratch, self.paths, self.highest)
+        device = self.accelerator if self._on_a_device else ""
+        wrap, lacking = policy.outer(self._scratch, self.paths, self.highest, device)
         ours = (control_far.fileno(), judge_far.fileno(), told)
         command = [*wrap, sys.executable, "-I", "-S", "-B", "-X", "utf8", str(ZYGOTE)]
         command.append(policy.start())
@@ -110,15 +117,15 @@ class Grader:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._log,
-                    env=_environment(self._scratch if wrap else None),
+                    env=_environment(self._scratch if wrap else None, device),
                     cwd="/",
                     pass_fds=ours,
                     start_new_session=True,
                 )
-            _hidden.begin()
+            hidden.begin()
             self._hides = True
             # Torch is being imported meanwhile.
-            self.policy = policy.inner(lacking, self.highest, self.abi)
+            self.policy = policy.inner(lacking, self.highest, self.abi, device)
             with contextlib.suppress(BrokenPipeError):  # it died: the first request will say so
                 os.write(tell, self.policy.encode())
         except BaseException:
@@ -150,7 +157,7 @@ class Grader:
             if self._zygote.returncode:  # else it has done this, or is at it
                 clear.remove(self._scratch)
         if self._hides:
-            _hidden.end()
+            hidden.end()
             self._hides = False
         if self._log is not None:
             self._log.close()
@@ -181,6 +188,9 @@ class Grader:
         """
         if only_case is not None:
             _check_case(question, only_case)
+        self._use_device(device == "cuda")
+        if device == "cuda":
+            question = {**question, "seconds": question["cuda"]["seconds"]}
         # Drawn here, so that a report of a failure can name it too.
         seed = secrets.randbits(31) if seed is None else seed
         began = time.monotonic()
@@ -210,6 +220,12 @@ class Grader:
             )
         notes = tuple(filter(None, (reordered(source), *report.notes)))
         return replace(report, notes=notes, isolation=self.policy.layers(question["seconds"]))
+
+    def _use_device(self, wanted: bool) -> None:
+        """What a GPU needs is let in for its own submissions alone, by processes of their own."""
+        if wanted != self._on_a_device:
+            self.close()
+            self._on_a_device = wanted
 
     def reproduce(self, question: dict[str, Any], seed: int, case_id: str, **keywords: Any) -> str:
         """One case as a Python program. Raises ValueError for an unknown case, GraderFault."""
@@ -251,6 +267,8 @@ class Grader:
         Raises GraderFault.
         """
         from grader.labs import FILE_SECONDS
+
+        self._use_device(False)
 
         def hear(word: dict[str, Any]) -> None:
             if progress is not None and "done" in word:
@@ -359,40 +377,10 @@ def _death(log: str, killed: int) -> str:
     return "The grader's process died; the fault is ours, not your code's. Try again."
 
 
-class _Hidden:
-    """While graders run, nobody reads this process by way of /proc or ptrace. Linux alone."""
-
-    def __init__(self) -> None:
-        self.graders = 0
-        self.before = 1
-
-    def begin(self) -> None:
-        if not self.graders:
-            self.before = self._set_dumpable(0)
-        self.graders += 1
-
-    def end(self) -> None:
-        self.graders -= 1
-        if not self.graders:
-            self._set_dumpable(self.before)
-
-    def _set_dumpable(self, value: int) -> int:
-        if sys.platform != "linux":
-            return 1
-        import ctypes
-
-        libc = ctypes.CDLL(None)
-        before = int(libc.prctl(3, 0, 0, 0, 0))
-        libc.prctl(4, value, 0, 0, 0)
-        return before
-
-
-_hidden = _Hidden()
-
-
-def _environment(folder: str | None) -> dict[str, str]:
+def _environment(folder: str | None, accelerator: str) -> dict[str, str]:
     """`folder`: the only one that can be written, where there is a sandbox."""
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    names = (*KEPT_VARIABLES, *(OF_DEVICES if accelerator else ()))
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     if folder is not None:
         kept["TMPDIR"] = folder
     # One thread: small tensors gain nothing from more, and a fork after threads can hang.

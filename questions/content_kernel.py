@@ -13,9 +13,10 @@ from questions.findings import Finding
 def check_kernel(question: Any, document: Document) -> Iterator[Finding]:
     """The findings about the ids, sizes and tiers of one kernel question."""
     yield from _ids(question, document)
-    yield from _slope(question, document)
+    yield from _slope(question, document, question.slope, ("slope",))
     yield from _speed(question, document)
-    yield from _paths(question, document)
+    yield from _paths(question, document, question.paths.sizes)
+    yield from _cuda(question, document)
 
 
 def _ids(question: Any, document: Document) -> Iterator[Finding]:
@@ -36,18 +37,19 @@ def _ids(question: Any, document: Document) -> Iterator[Finding]:
             yield document.finding(("interpret", "cases", i), message)
 
 
-def _slope(question: Any, document: Document) -> Iterator[Finding]:
-    slope = question.slope
+def _slope(
+    question: Any, document: Document, slope: Any, where: tuple[str, ...]
+) -> Iterator[Finding]:
     for i, name in enumerate(slope.symbols):
         if name not in slope.sizes:
             message = f"`{name}` is not among the sizes: give it one, which the lengths replace"
-            yield document.finding(("slope", "symbols", i), message)
+            yield document.finding((*where, "symbols", i), message)
     if list(slope.lengths) != sorted(set(slope.lengths)):
-        yield document.finding(("slope", "lengths"), "lengths go from short to long, each once")
+        yield document.finding((*where, "lengths"), "lengths go from short to long, each once")
         return
     for length in (slope.lengths[0], slope.lengths[-1]):
         sizes = {**slope.sizes, **dict.fromkeys(slope.symbols, length)}
-        found = list(_sized(question, document, "slope", sizes, slope.inputs))
+        found = list(_sized(question, document, where, sizes, slope.inputs))
         yield from found
         if found:
             return
@@ -55,7 +57,7 @@ def _slope(question: Any, document: Document) -> Iterator[Finding]:
 
 def _speed(question: Any, document: Document) -> Iterator[Finding]:
     speed = question.speed
-    yield from _sized(question, document, "speed", speed.sizes, speed.inputs)
+    yield from _sized(question, document, ("speed",), speed.sizes, speed.inputs)
     yield from once(document, ("speed", "tiers"), [tier.name for tier in speed.tiers], "name")
     for i, tier in enumerate(speed.tiers):
         if (tier.times_naive is None) == (tier.within_fused is None):
@@ -67,19 +69,33 @@ def _speed(question: Any, document: Document) -> Iterator[Finding]:
         yield document.finding(("speed", "tiers"), "tiers go from slow to fast")
 
 
-def _paths(question: Any, document: Document) -> Iterator[Finding]:
+def _paths(question: Any, document: Document, base: dict[str, int]) -> Iterator[Finding]:
     paths = question.paths
     titles = [shape.title for shape in paths.shapes]
     yield from once(document, ("paths", "shapes"), titles, "title")
     for shape in paths.shapes:
-        sizes, inputs = {**paths.sizes, **shape.sizes}, {**paths.inputs, **shape.inputs}
-        yield from _sized(question, document, "paths", sizes, inputs)
+        sizes, inputs = {**base, **shape.sizes}, {**paths.inputs, **shape.inputs}
+        yield from _sized(question, document, ("paths",), sizes, inputs)
+
+
+def _cuda(question: Any, document: Document) -> Iterator[Finding]:
+    cuda = question.cuda
+    yield from _slope(question, document, cuda.slope, ("cuda", "slope"))
+    speed = cuda.speed
+    yield from _sized(question, document, ("cuda", "speed"), speed.sizes, speed.inputs)
+    for name in cuda.paths:
+        if name not in question.paths.sizes:
+            message = f"`{name}` is not among the sizes of `paths`"
+            yield document.finding(("cuda", "paths", name), message)
+            return
+    if cuda.paths:
+        yield from _paths(question, document, {**question.paths.sizes, **cuda.paths})
 
 
 def _sized(
-    question: Any, document: Document, where: str, sizes: dict[str, int], inputs: Any
+    question: Any, document: Document, where: tuple[str, ...], sizes: dict[str, int], inputs: Any
 ) -> Iterator[Finding]:
     """The findings about a call at these sizes."""
-    changes = {"id": where, "sizes": sizes, "inputs": dict(inputs), "outputs": {}}
+    changes = {"id": "-".join(where), "sizes": sizes, "inputs": dict(inputs), "outputs": {}}
     case = question.cases[0].model_copy(update=changes)
-    yield from Sized(question, document, (where,), case).findings()
+    yield from Sized(question, document, where, case).findings()

@@ -12,9 +12,9 @@ from drills.screen.evidence import labelled
 from drills.screen.safe import safe
 
 if TYPE_CHECKING:
-    from grader.report import Growth, Paths, Report, Speed
+    from grader.report import Device, Growth, Paths, Report, Speed
 
-_MEASURED = {"tensor": "the largest tensor", "memory": "the process"}
+_MEASURED = {"tensor": "the largest tensor", "memory": "the process", "device": "the device"}
 
 
 def kernel_lines(report: Report, width: int) -> list[Text]:
@@ -28,8 +28,11 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
         rows.append(
             ("Work", f"{few:,} operations dispatched at the least length, {many:,} at the greatest")
         )
+    counted = next((c for c in report.checks if c.id == "kernels" and c.verdict == "passed"), None)
+    if counted is not None:
+        rows.append(("Work", counted.message))
     if report.speed is not None:
-        rows += [("Speed", words) for words in _speed(report.speed)]
+        rows += [("Speed", words) for words in _speed(report.speed, report.device)]
     if report.paths is not None:
         rows += [("Shapes", words) for words in _paths(report.paths)]
     for check in report.checks:
@@ -52,12 +55,13 @@ def _grown(one: Growth) -> str:
     return f"{_MEASURED[one.what]} as length^{one.slope:.2f} ± {one.error:.2f}"
 
 
-def _speed(speed: Speed) -> list[str]:
+def _speed(speed: Speed, device: Device) -> list[str]:
     if speed.unreliable:
         return [speed.unreliable]
+    of = "on the device" if device == "cuda" else "of processor time"
     rows = [
-        f"{_times(speed.times_naive)} naive attention's, {speed.cpu_seconds * 1000:.3g} ms of "
-        f"processor time a call ({speed.seconds * 1000:.3g} ms by the clock)",
+        f"{_times(speed.times_naive)} naive attention's, {speed.cpu_seconds * 1000:.3g} ms "
+        f"{of} a call ({speed.seconds * 1000:.3g} ms by the clock)",
         f"{_times(speed.times_fused)} the time of torch's own fused one",
     ]
     if speed.tier:

@@ -34,10 +34,16 @@ def find() -> str:
     return found
 
 
-def command(program: str, mounts: Sequence[str], scratch: str, scratch_bytes: int) -> list[str]:
+def command(
+    program: str,
+    mounts: Sequence[str],
+    scratch: str,
+    scratch_bytes: int,
+    devices: Sequence[str] = (),
+) -> list[str]:
     """What to put before a command line. `mounts` are real folders and files, in order.
 
-    Symbolic links among `mounts` become links.
+    Symbolic links among `mounts` become links. `devices` can be opened as outside, where they are.
     """
     line = [program, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     line += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--hostname", "drill"]
@@ -49,6 +55,8 @@ def command(program: str, mounts: Sequence[str], scratch: str, scratch_bytes: in
         else:
             line += ["--ro-bind", path, path]
     line += ["--proc", "/proc", "--dev", "/dev"]
+    for path in devices:
+        line += ["--dev-bind-try", path, path]
     line += ["--perms", "0711", "--size", str(scratch_bytes), "--tmpfs", scratch]
     return [*line, "--remount-ro", "/", "--chdir", "/", "--"]
 

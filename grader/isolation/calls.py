@@ -23,8 +23,9 @@ Status = Literal[
     "syntax",
     "missing",
     "not-callable",
+    "no-device",
 ]
-"""`syntax`, `missing` and `not-callable` are answers of `load` alone."""
+"""`syntax`, `missing`, `not-callable` and `no-device` are answers of `load` alone."""
 
 FATAL = frozenset({"timeout", "died", "memory", "output", "protocol"})
 """After one of these the worker is dead."""
@@ -39,6 +40,14 @@ class Limits:
     output_bytes: int = 64 << 20
     file_bytes: int = 64 << 20
     threads: int = 128  # of one process
+
+
+def limits_of(seconds: float, accelerator: str = "") -> Limits:
+    """The limits of a submission. On a GPU CUDA's own libraries take gigabytes, and a build's files
+    are large."""
+    if not accelerator:
+        return Limits(seconds=seconds)
+    return Limits(seconds=seconds, memory_bytes=24 << 30, file_bytes=256 << 20)
 
 
 @dataclass(frozen=True)
@@ -56,12 +65,13 @@ class Call:
     `args` and `kwargs` hold CPU tensors, int, float, bool or None. `gradients` are indices of
     tensors in `args` whose gradients are wanted, for the sum over the outputs of
     output * cotangent; `cotangents` then has one entry for each output (None: leave it out).
-    `seconds` is what is left of a stage, where that is less than the limit of a call. `count` asks
-    for `Outcome.counts`; with `recorded`, from torch's own record of operations, which knows the
-    work alone, but also that of code which keeps Python out of the dispatcher. `measure` asks for
-    `Outcome.usage`. A call that is counted takes longer; where the memory is measured, freed memory
-    goes back to the system at once. `strided` gives the tensors as parts of larger ones, which are
-    not contiguous.
+    `seconds` is what is left of a stage, where that is less than the limit of a call. `count`
+    asks for `Outcome.counts`; with `recorded`, from torch's own record of operations, which
+    knows the work alone, but also that of code which keeps Python out of the dispatcher.
+    `measure` asks for `Outcome.usage`, or on a device for `Outcome.taken`, where "kernels" is
+    known too. A call that is counted takes longer; where the memory is measured, freed memory
+    goes back to the system at once. `strided` gives the tensors as parts of larger ones, which
+    are not contiguous.
     """
 
     args: list[Tensor | int | float | bool | None]
@@ -72,7 +82,7 @@ class Call:
     seconds: float = math.inf
     count: bool = False
     recorded: bool = False
-    measure: Literal["", "time", "memory"] = ""
+    measure: Literal["", "time", "memory", "kernels"] = ""
     strided: bool = False
 
 
@@ -121,6 +131,19 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Taken:
+    """What a measured call on a device took. `wall` is the judge's own: seconds from its word to
+    the one that all work is done, `after` from there to the answer. `seconds` by the device's
+    clock, the `peak` of bytes held and the `kernels` launched are told by the process itself."""
+
+    seconds: float = 0.0
+    peak: int = 0
+    kernels: int = 0
+    wall: float = 0.0
+    after: float = 0.0
+
+
+@dataclass(frozen=True)
 class Header:
     """What one returned value is.
 
@@ -161,4 +184,5 @@ class Outcome:
     stdout: str = ""
     counts: Counts | None = None
     usage: Usage | None = None
+    taken: Taken | None = None
     denials: tuple[str, ...] = ()  # what it tried in vain: keys of `seccomp.DENIED`

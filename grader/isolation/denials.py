@@ -24,13 +24,22 @@ _ANSWER = struct.Struct("<QqiI")  # id, value, error, flags
 
 class Listener:
     """Of one submission, which may have so many `threads`. `tried` says what each system call by
-    its number tries, and what some requests of `ioctl` by their `ioctls.key`."""
+    its number tries, and what some requests of `ioctl` by their `ioctls.key`. `processes`: whether
+    it may start some, as compilers do."""
 
-    def __init__(self, descriptor: int, pid: int, tried: Mapping[int, str], threads: int) -> None:
+    def __init__(
+        self,
+        descriptor: int,
+        pid: int,
+        tried: Mapping[int, str],
+        threads: int,
+        processes: bool = False,
+    ) -> None:
         self.descriptor = descriptor
         self.pid = pid
         self.tried = tried
         self.threads = threads
+        self.processes = processes
 
     def answer(self) -> str | None:
         """Answer one call that waits; what it tried, None where it may go on, or for want of room
@@ -48,7 +57,7 @@ class Listener:
             error = 0
         elif what == seccomp.THREAD:
             # The flags are in a register, which no other thread can change meanwhile.
-            what = "" if arguments[0] & seccomp.CLONE_THREAD else "process"
+            what = "" if self.processes or arguments[0] & seccomp.CLONE_THREAD else "process"
             if not what:
                 # As beyond RLIMIT_NPROC, which counts all of a user, and so not where it is ours.
                 error = 0 if threads(self.pid) < self.threads else errno.EAGAIN

@@ -28,6 +28,7 @@ TOLD: dict[str, Status] = {
     "syntax": "syntax",
     "missing": "missing",
     "not-callable": "not-callable",
+    "no-device": "no-device",
 }
 FULL = re.compile(rf"OSError: \[Errno (?:{errno.EFBIG}|{errno.ENOSPC}|{errno.EDQUOT})\]")
 CROWDED = ("RuntimeError: can't start new thread", f"BlockingIOError: [Errno {errno.EAGAIN}]")

@@ -77,7 +77,7 @@ def readable() -> list[str]:
 
     A folder that holds something of ours stands there by its other entries.
     """
-    return [*_open([*standard_library(), *libraries(), *SYSTEM]), *PROCESS]
+    return [*opened([*standard_library(), *libraries(), *SYSTEM]), *PROCESS]
 
 
 def readable_on_macos() -> list[str]:
@@ -86,7 +86,7 @@ def readable_on_macos() -> list[str]:
     here = os.path.dirname(realpath(__file__))
     ours = [os.path.join(here, name) for name in AT_START]
     ours.append(realpath(os.path.join(sys.prefix, "pyvenv.cfg")))
-    return [*_open([*standard_library(), *libraries(), *of_python, *MACOS_SYSTEM]), *ours]
+    return [*opened([*standard_library(), *libraries(), *of_python, *MACOS_SYSTEM]), *ours]
 
 
 def programs() -> list[str]:
@@ -95,7 +95,8 @@ def programs() -> list[str]:
     return [realpath(sys.executable), *([realpath(app)] if os.path.exists(app) else [])]
 
 
-def _open(folders: Iterable[str]) -> list[str]:
+def opened(folders: Iterable[str]) -> list[str]:
+    """What of `folders` a submission may see: all but what is ours."""
     closed = [realpath(folder) for folder in packages()]
     found: dict[str, None] = {}
     for folder in folders:

@@ -41,27 +41,40 @@ has other numbers they fail without one."""
 COPIES = (0x40049409, 0x4020940D, 0xC0189436)  # FICLONE, FICLONERANGE, FIDEDUPERANGE
 """Python's own copying of files goes on by hand after the error of a file system without them."""
 
+DRIVER_TYPE = ord("F") << 8
+"""Of each request to NVIDIA's control and device nodes: _IOWR('F', number, size). No other driver
+that a submission can open has this letter."""
+UVM_STARTS = (0x30000001, 0x30000002)  # UVM_INITIALIZE, UVM_DEINITIALIZE
+UVM_BELOW = 0x100
+"""Unified memory's other requests are small numbers without a type. On files of other kinds those
+are FIBMAP and FIGETBSZ, which take nothing."""
+
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_RET|K
+AND, AT_LEAST = 0x54, 0x35  # BPF_ALU|AND|K, BPF_JMP|JGE|K
 ALLOW, ERROR = 0x7FFF0000, 0x00050000
 NUMBER_AT, ARCHITECTURE_AT = 0, 4  # in struct seccomp_data
 REQUEST_AT = 24 if sys.byteorder == "little" else 28  # the half of it that the kernel looks at
 _INSTRUCTION = struct.Struct("=HBBI")  # operation, instructions to skip if it holds, if not; value
 
 
-def program(architecture: int, number: int, refuse: int) -> bytes:
+def program(architecture: int, number: int, refuse: int, driver: bool = False) -> bytes:
     """Instructions to go before those of a filter, to which other system calls fall through.
 
     `architecture` is the kernel's word for this machine's, `number` that of `ioctl`, and `refuse`
-    what the filter returns where it refuses by name.
+    what the filter returns where it refuses by name. `driver` lets NVIDIA's requests pass.
     """
     answers = [
         *((request, ALLOW) for request in ALLOWED),
+        *((request, ALLOW) for request in UVM_STARTS if driver),
         *((request, refuse) for request in TOLD),
         *((request, ERROR | errno.EOPNOTSUPP) for request in COPIES),
     ]
     body = [(LOAD, 0, 0, REQUEST_AT)]
     for request, answer in answers:
         body += [(EQUAL, 0, 1, request), (RETURN, 0, 0, answer)]
+    if driver:
+        body += [(AT_LEAST, 1, 0, UVM_BELOW), (RETURN, 0, 0, ALLOW)]
+        body += [(AND, 0, 0, 0xFF00), (EQUAL, 0, 1, DRIVER_TYPE), (RETURN, 0, 0, ALLOW)]
     body.append((RETURN, 0, 0, ERROR | errno.ENOTTY))
     head = [
         (LOAD, 0, 0, ARCHITECTURE_AT),

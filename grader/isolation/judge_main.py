@@ -144,10 +144,10 @@ class Judge:
 
     def factory(self, question: dict[str, Any], source: bytes, filename: str) -> Factory:
         """What makes fresh workers for one submission to one question."""
-        from grader.isolation.calls import Limits
+        from grader.isolation.calls import limits_of
         from grader.isolation.worker_handle import Worker
 
-        limits = Limits(seconds=question["seconds"])
+        limits = limits_of(question["seconds"], self.launcher.accelerator)
         forbidden = tuple(question["forbidden"])
         return lambda: Worker(
             self.launcher,

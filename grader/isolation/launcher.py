@@ -65,6 +65,8 @@ class Launcher:
         self.scratch = scratch
         self.sealed = policy["tier"] > 1  # whether files and calls are shut
         self.bounds_memory = policy["bounds_memory"]  # whether the system does
+        self.accelerator: str = policy["accelerator"]
+        self.compiles = policy["compiles"]  # whether it may start programs
         self.told = policy["listens"]  # whether the judge hears of refused calls
         self.tried: dict[int, str] = dict(policy["tried"])  # by each call that is denied
         self.exits: dict[int, Exit] = {}

@@ -13,12 +13,13 @@ import base64
 import json
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
+from grader.isolation import accelerator as gpu
 from grader.isolation import bubblewrap, folders, seatbelt, seccomp
-from grader.isolation.calls import Limits
+from grader.isolation.calls import Limits, limits_of
 from grader.isolation.child import landlock
 
 PLATFORM: str = sys.platform
@@ -40,6 +41,14 @@ PROCESSES = 3 * Limits().threads
 another repeats its calls, and a third is asked for what it gives alone."""
 
 
+OF_A_GPU = {
+    True: "no wall around the GPU's driver, a large part of the kernel, and around compilers: the "
+    "code starts programs, which are shut in as it is",
+    False: "no wall around the GPU's driver, a large part of the kernel; compilers cannot be run, "
+    "for nothing bounds their number here: use bubblewrap, or root",
+}
+
+
 @dataclass(frozen=True)
 class Policy:
     """`lacking` says why the tier is not higher.
@@ -51,6 +60,10 @@ class Policy:
     a submission that is spawned, as `seatbelt.command` describes; `bounds_memory` is false where
     the judge must look at the memory, because the system keeps no limit on it. `untested` names
     the system where no one ever saw this hold.
+
+    `accelerator` is what a GPU's submission runs on (`accelerator.CUDA`), "" for all others;
+    `driven` are its devices. Where it `compiles`, programs in the folders `programs` may be run, by
+    the variables `environment`.
     """
 
     tier: int
@@ -67,6 +80,11 @@ class Policy:
     wrap: tuple[str, ...] = ()
     bounds_memory: bool = True
     untested: str = ""
+    accelerator: str = ""
+    driven: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    compiles: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """For the zygote."""
@@ -75,7 +93,7 @@ class Policy:
     def layers(self, seconds: float) -> tuple[str, ...]:
         """What protects this machine while code of a question with this limit runs, and what does
         not; a line that every report shows begins with "no "."""
-        limits = Limits(seconds=seconds)
+        limits = limits_of(seconds, self.accelerator)
         name = MACOS_SANDBOX if self.wrap else NAMES[self.tier].format(abi=self.landlock)
         untested = (
             (f"no test of this on {self.untested} yet: its layers are written for it, and untested "
@@ -92,12 +110,13 @@ class Policy:
         if self.tier > 1:
             shut = (
                 "shut: the network, files but its own and those of Python and torch, other "
-                "processes and programs",
+                + ("processes" if self.compiles else "processes and programs"),
                 "left: a kernel shared with the code, which is not a virtual machine",
             )
+            driver = (OF_A_GPU[self.compiles],) if self.accelerator else ()
             lower = (f"no bubblewrap ({self.lacking}): it can learn which files exist, not read "
                      "them",) if self.tier == 2 else ()  # fmt: skip
-            return (*known, *shut, *lower)
+            return (*known, *shut, *driver, *lower)
         root = ("drill runs as root: the code runs as another user, without root's powers",)
         return (
             *known,
@@ -113,7 +132,9 @@ def start() -> Literal["fork", "spawn"]:
     return "fork" if PLATFORM == "linux" else "spawn"
 
 
-def outer(scratch: str, extra: Sequence[str], highest: int) -> tuple[list[str], str]:
+def outer(
+    scratch: str, extra: Sequence[str], highest: int, accelerator: str = ""
+) -> tuple[list[str], str]:
     """What to put before the zygote's command; if nothing, why. Tried, not guessed.
 
     `scratch` is the folder for the submissions' own, `extra` more folders that the judge reads.
@@ -123,14 +144,17 @@ def outer(scratch: str, extra: Sequence[str], highest: int) -> tuple[list[str], 
     if highest < 3:
         return [], "asked for no bubblewrap"
     try:
-        line = bubblewrap.command(bubblewrap.find(), folders.mounted(extra), scratch, SCRATCH_BYTES)
+        seen = folders.mounted([*extra, *gpu.mounted()] if accelerator else extra)
+        size = gpu.SCRATCH_BYTES if accelerator else SCRATCH_BYTES
+        devices = gpu.devices() if accelerator else ()
+        line = bubblewrap.command(bubblewrap.find(), seen, scratch, size, devices)
         bubblewrap.check(line)
     except bubblewrap.Unavailable as error:
         return [], str(error)
     return line, ""
 
 
-def inner(lacking: str, highest: int = 3, abi: int | None = None) -> Policy:
+def inner(lacking: str, highest: int = 3, abi: int | None = None, accelerator: str = "") -> Policy:
     """The strictest policy that works here, behind what `outer` found.
 
     Tests ask for a lower tier by `highest` (0: not even a user of its own), and for an older
@@ -142,21 +166,34 @@ def inner(lacking: str, highest: int = 3, abi: int | None = None) -> Policy:
     uid = FIRST_UID + os.getpid() if root else 0
     processes = PROCESSES if root or not lacking else 0  # of one user, who must be ours alone
     open_policy = Policy(1, lacking, uid=uid, processes=processes)
+    # Compilers are processes, and only a bound on those of a user who is ours keeps them few.
+    compiles = bool(accelerator) and (processes > 0 or highest < 2)
+    if accelerator:
+        # CUDA reserves address space by the terabyte, so the judge looks at the memory.
+        open_policy = replace(
+            open_policy,
+            accelerator=accelerator,
+            bounds_memory=False,
+            compiles=compiles,
+            environment=gpu.environment() if compiles else {},
+        )
     if highest < 2:
         return replace(open_policy, lacking="asked for no sandbox")
     version = min(landlock.abi(), abi or landlock.abi())
     if not version:
         return replace(open_policy, lacking="this kernel has no Landlock (Linux 5.13 has)")
     try:
-        filter_ = seccomp.program()
+        filter_ = seccomp.program(bool(accelerator), compiles)
     except seccomp.Unavailable as error:
         return replace(open_policy, lacking=str(error))
     return replace(
         open_policy,
         tier=2 if lacking else 3,
         landlock=version,
-        readable=tuple(folders.readable()),
-        devices=folders.DEVICES,
+        readable=(*folders.readable(), *folders.opened(gpu.readable() if accelerator else ())),
+        devices=(*folders.DEVICES, *(gpu.WRITABLE if accelerator else ())),
+        driven=tuple(gpu.devices()) if accelerator else (),
+        programs=tuple(folders.opened(gpu.programs())) if compiles else (),
         program=base64.b64encode(filter_.code).decode(),
         load_call=filter_.load_call,
         listens=filter_.listens,

@@ -9,6 +9,7 @@ seen: threads pass, as many as the judge lets a process have, and processes do n
 from __future__ import annotations
 
 import errno
+import socket
 import tempfile
 from dataclasses import dataclass
 from typing import Any
@@ -166,6 +167,13 @@ LEASED = (1024, 1040)  # F_SETLEASE, F_SETDELEG: they hold up whoever opens the 
 DATAGRAMS = (2, 3)  # kinds of a pair that can be sent to any address, without `connect`
 NOTIFY_API = 5  # of libseccomp
 
+DRIVER_NEEDS = frozenset({"memfd_create", "socket", "bind", "listen"})
+"""Refused one of these, NVIDIA's driver does not start: it makes a socket by which other processes
+could get its memory, and nobody can, for `connect` and `accept` stay shut."""
+SEQPACKET = 5  # the kind of that socket
+COMPILING_NEEDS = frozenset({"execve", "fork", "vfork", "setpgid", "chmod", "fchmod", "fchmodat"})
+"""Ninja groups what it starts, a linker marks what it made. Who compiles owns no other files."""
+
 
 class Unavailable(Exception):
     """Why there is no filter: one sentence without a full stop."""
@@ -187,8 +195,11 @@ def _low(library: Any, argument: int, value: int, mask: int = 0xFFFFFFFF) -> Any
     return library.Arg(argument, library.MASKED_EQ, mask, value)
 
 
-def program() -> Filter:
-    """The filter for this machine. Raises Unavailable."""
+def program(driver: bool = False, compiling: bool = False) -> Filter:
+    """The filter for this machine. Raises Unavailable.
+
+    `driver` lets through what NVIDIA's needs, `compiling` what starts programs.
+    """
     try:
         import pyseccomp
     except (ImportError, RuntimeError, OSError):
@@ -196,6 +207,9 @@ def program() -> Filter:
     listens = hasattr(pyseccomp, "get_api") and pyseccomp.get_api() >= NOTIFY_API
     refuse = pyseccomp.NOTIFY if listens else pyseccomp.ERRNO(errno.EPERM)
     processes = () if listens else (pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0),)
+    open_here = (DRIVER_NEEDS if driver else frozenset()) | (
+        COMPILING_NEEDS if compiling else frozenset()
+    )
     conditional = (
         ("prlimit64", "other-process", pyseccomp.Arg(0, pyseccomp.NE, 0)),
         ("prctl", "system", _low(pyseccomp, 0, PR_SET_PDEATHSIG)),
@@ -203,6 +217,12 @@ def program() -> Filter:
         *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in LEASED),
         *(("socketpair", "network", _low(pyseccomp, 1, kind, 0xF)) for kind in DATAGRAMS),
     )
+    if driver:
+        kinds = (_low(pyseccomp, 1, kind, 0xF) for kind in range(16) if kind != SEQPACKET)
+        conditional += (
+            ("socket", "network", pyseccomp.Arg(0, pyseccomp.NE, int(socket.AF_UNIX))),
+            *(("socket", "network", kind) for kind in kinds),
+        )
     tried: dict[int, str] = {}
 
     def deny(name: str, what: str, *condition: object) -> None:
@@ -215,8 +235,10 @@ def program() -> Filter:
         rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
         for what, names in DENIED.items():
             for name in names:
-                deny(name, what)
-        deny("clone", THREAD if listens else "process", *processes)
+                if name not in open_here:
+                    deny(name, what)
+        if listens or not compiling:
+            deny("clone", THREAD if listens else "process", *processes)
         for name, what, condition in conditional:
             deny(name, what, condition)
         rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
@@ -232,5 +254,5 @@ def program() -> Filter:
         raise Unavailable(f"libseccomp cannot write the filter ({error})") from None
     ioctl = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, "ioctl")
     tried |= dict(ioctls.tried(ioctl))
-    first = ioctls.program(pyseccomp.system_arch(), ioctl, refuse)
+    first = ioctls.program(pyseccomp.system_arch(), ioctl, refuse, driver)
     return Filter(first + code, load_call, tried, listens)

@@ -180,7 +180,7 @@ class CallSlab(Slab):
             "gradients": call.gradients,
             "count": call.count,
             "recorded": call.recorded,
-            "memory": call.measure == "memory",
+            "measure": call.measure,
             "gradient_buffers": self.gradients,
             "cotangents": [
                 None if tensor is None else self._tensor(tensor) for tensor in call.cotangents
@@ -238,6 +238,14 @@ class CallSlab(Slab):
         tensors = _made(rest[:half]), _made(rest[half:])
         seen = operations, held, bool(unseen), bool(by_hand)
         return Counts(work, flops, most, *tensors, *seen)
+
+    def device(self) -> tuple[float, int, int]:
+        """What a call on a device says of itself: seconds, bytes at their highest, kernels."""
+        fields = wire.DEVICE.unpack(self.read(wire.DEVICE_AT, wire.DEVICE.size))
+        seconds, peak, kernels = fields
+        if not 0 <= seconds < math.inf:
+            raise BrokenAnswer("a time is out of range")
+        return seconds, peak, kernels
 
     def output_tensors(self, fixed: Fixed) -> list[torch.Tensor | None]:
         """A private copy of each output that fits its spec, else None."""

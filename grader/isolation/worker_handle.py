@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader.isolation import endings
-from grader.isolation.calls import FATAL, Call, Limits, Outcome
+from grader.isolation.calls import FATAL, Call, Limits, Outcome, Taken
 from grader.isolation.child import wire
 from grader.isolation.denials import Listener
 from grader.isolation.launcher import Child, Exit, IsolationFault, Launcher
@@ -26,7 +26,7 @@ from grader.isolation.scratch import is_over
 from grader.isolation.slab import BrokenAnswer, CallSlab, Fixed, Slab, load_slab
 from grader.isolation.usage import Meter, threads
 
-LOAD_ONLY = frozenset({"syntax", "missing", "not-callable"})
+LOAD_ONLY = frozenset({"syntax", "missing", "not-callable", "no-device"})
 SETUP_SECONDS = 20.0
 LOOKING = 0.1  # seconds between two looks at its folder, its memory and its threads
 SAMPLING = 0.001  # seconds between two looks at the memory of a process
@@ -63,6 +63,7 @@ class Worker:
         self._child: Child | None = None
         self._listener: Listener | None = None
         self._denied: dict[str, None] = {}  # what was tried in vain in this exchange
+        self._pace: dict[bytes, float] = {}  # when each sign of a timed call on a device came
         self._last: float | None = None  # processor time when a measured call ended
         self._ready = False
         self._refused = False
@@ -102,9 +103,22 @@ class Worker:
                 overwrote=fixed.overwrote,
                 launches=fixed.launches,
                 counts=slab.counts(),
+                taken=self._taken(slab) if on_device and call.measure else None,
             )
 
-        return self._exchange(slab, read, call.seconds, bool(call.measure))
+        on_device = bool(self.launcher.accelerator)
+        timed = on_device and call.measure == "time"
+        metered = bool(call.measure) and not on_device
+        return self._exchange(slab, read, call.seconds, metered, timed)
+
+    def _taken(self, slab: CallSlab) -> Taken:
+        seconds, peak, kernels = slab.device()
+        if len(self._pace) < 3:
+            return Taken(seconds, peak, kernels)
+        begun, computed, done = (
+            self._pace[sign] for sign in (wire.PREPARED, wire.COMPUTED, wire.DONE)
+        )
+        return Taken(seconds, peak, kernels, computed - begun, done - computed)
 
     def _exchange(
         self,
@@ -112,11 +126,12 @@ class Worker:
         read: Callable[[Fixed], Outcome],
         seconds: float = math.inf,
         measure: bool = False,
+        timed: bool = False,
     ) -> Outcome:
         if self._child is None:
             return Outcome("died", error="the process had ended already", detail={"already": True})
         self._refused = False
-        self._denied = {}
+        self._denied, self._pace = {}, {}
         self.output.begin()
         meter = Meter(self._child.pid, self._last) if measure else None
         child_scratch = self._child.scratch
@@ -124,7 +139,7 @@ class Worker:
             if meter is not None:
                 meter.begin()
             began = time.monotonic()
-            end = self._ask(slab, began, min(seconds, self.limits.seconds), meter)
+            end = self._ask(slab, began, min(seconds, self.limits.seconds), meter, timed)
             outcome = Outcome("returned", seconds=time.monotonic() - began)
             usage = None
             if meter is not None:
@@ -151,7 +166,14 @@ class Worker:
         self.on_answer()
         return replace(outcome, stdout=self.output.text())
 
-    def _ask(self, slab: Slab, began: float, seconds: float, meter: Meter | None = None) -> str:
+    def _ask(
+        self,
+        slab: Slab,
+        began: float,
+        seconds: float,
+        meter: Meter | None = None,
+        timed: bool = False,
+    ) -> str:
         """Send a request; "answered", "timeout", "output", "disk", "memory", "threads", "died",
         "protocol"."""
         child = self._child
@@ -201,7 +223,13 @@ class Worker:
                         self._listen(poll, listener)
                     elif sign == wire.REFUSED:
                         self._refused = True
+                    elif timed and sign == (wire.COMPUTED if self._pace else wire.PREPARED):
+                        self._pace[sign] = time.monotonic()
+                        timed = sign == wire.PREPARED
+                        if timed and not _go(child):
+                            return "died"
                     elif sign == wire.DONE:
+                        self._pace[sign] = time.monotonic()
                         return "answered" if self._drain(poll, all_of_it=True) else "output"
                     else:
                         return "protocol"
@@ -222,7 +250,8 @@ class Worker:
         assert child is not None
         if descriptors:
             tried = self.launcher.tried
-            self._listener = Listener(descriptors[0], child.pid, tried, self.limits.threads)
+            most, compiles = self.limits.threads, self.launcher.compiles
+            self._listener = Listener(descriptors[0], child.pid, tried, most, compiles)
             poll.register(descriptors[0], select.POLLIN)
 
     def _answer_calls(self, poll: select.poll, ready: Mapping[int, int]) -> None:
@@ -317,6 +346,14 @@ class Worker:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
+
+
+def _go(child: Child) -> bool:
+    """Let a timed call begin, whose arguments are on the device. False: its process is gone."""
+    with contextlib.suppress(OSError):
+        child.channel.sendall(wire.GO)
+        return True
+    return False
 
 
 def _waiting(pipe: int) -> int:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.feedback.words import clean, say
+from grader.isolation.calls import Outcome
 from grader.judging import place
 from grader.judging.answers import Answer
 from grader.judging.cases import find
 from grader.judging.checks import Checks
 from grader.judging.cost_checks import cost_checks, notes, totals
 from grader.judging.costs import Scales
+from grader.judging.device_stages import DeviceStages, absent, on_cuda
 from grader.judging.kernel_stages import Stages
 from grader.judging.kernels import interpreted
 from grader.judging.locate import locate
@@ -67,16 +69,23 @@ def grade(
     seed = secrets.randbits(31) if seed is None else seed
     if device == "interpret":
         question = interpreted(question)
+    elif device == "cuda":
+        question = on_cuda(question)
     oracle = oracle or _remembered(question, seed)
     cases = [find(question, only_case)] if only_case else list(question["cases"])
     worker_factory = refusals = Refusals(worker_factory)
     conductor = Conductor(question, cases, oracle, seed, worker_factory)
     finding, sample, facts = Finding(), None, list[Fact]()
-    kernel = None
+    kernel: Stages | None = None
     if question["kind"] == "kernel" and not only_case:
-        kernel = Stages(question, oracle, seed, worker_factory, device, others)
+        if device == "cuda":
+            kernel = DeviceStages(question, oracle, seed, worker_factory, others)
+        else:
+            kernel = Stages(question, oracle, seed, worker_factory, device, others)
     with worker_factory() as worker:
         loaded = worker.load()
+        if loaded.status == "no-device":
+            return _without_device(question, seed, loaded)
         trial = Trial(loaded)
         if loaded.stdout:
             trial.printed.append(loaded.stdout)
@@ -89,7 +98,8 @@ def grade(
             spare = conductor.spare(trial)
             timed = Timed(worker, spare)
             finding = _explain(question, conductor, oracle, timed, trial)
-            if filename:  # what is no file of a learner's is not to be tried out
+            # What is no file of a learner's is not tried out; lines for a device are not told.
+            if filename and device != "cuda":
                 sampler = Sampler(question, oracle, timed, trial, filename, worker_factory, spare)
                 sample, facts = sampler.sample(), sampler.facts
     checks = Checks(question, cases, trial)
@@ -138,6 +148,23 @@ def grade(
         operations=kernel.operations if kernel else None,
         speed=kernel.speed if kernel else None,
         paths=kernel.paths if kernel else None,
+    )
+
+
+def _without_device(question: Mapping[str, Any], seed: int, loaded: Outcome) -> Report:
+    """Nothing was run: its device did not start."""
+    check = absent(loaded)
+    summary = f"Not run: {check.message}."
+    return Report(
+        question=question["id"],
+        kind=question["kind"],
+        verdict="not_run",
+        score=0.0,
+        seed=seed,
+        summary=summary,
+        checks=(check,),
+        revision=question.get("revision", 1),
+        device="cuda",
     )
 
 

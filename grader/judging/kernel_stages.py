@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from grader.feedback.words import say
@@ -32,6 +31,8 @@ class Stages:
     """What follows the cases: the support matrix and strides, then growth, speed and slow
     paths; the last two not where the question's `speed` is None, nor paths where `paths` is."""
 
+    asks_shapes = False  # on another device than the CPU
+
     def __init__(
         self,
         question: Mapping[str, Any],
@@ -59,7 +60,8 @@ class Stages:
 
     def shapes(self, worker: Worker, trial: Trial) -> None:
         """Call the support matrix, in the process that answered the cases, where they are right."""
-        if self.device != "cpu" or trial.stopped or not _right(trial):
+        asks = self.device == "cpu" or self.asks_shapes
+        if not asks or trial.stopped or not _right(trial):
             return
         self._asked_support = True
         self.kernel.support(worker, trial)
@@ -86,23 +88,30 @@ class Stages:
         grown = growth_check(self.question, self.growth)
         ended = self.kernel.ended
         if ended is not None and not ended.returned:
-            told = Checks(self.question, (), Trial(ended.outcome)).stop(ended)
-            grown = replace(grown, verdict=of_outcome(ended.outcome), message=told)
-        found.insert(0, grown)
-        if self.racer is not None and found[0].verdict == "passed":
-            self._race = self.racer.run()
-            found.insert(1, self._timed_values())
-            if self.finder is not None and found[1].verdict == "passed":
-                self.paths = self.finder.run()
-        return found
+            grown = self.stopped("growth", ended, grown.title)
+        return [grown, *(self._raced() if grown.verdict == "passed" else ()), *found]
+
+    def _raced(self) -> list[Check]:
+        """Speed, and the slow paths where the timed values are right."""
+        if self.racer is None:
+            return []
+        self._race = self.racer.run()
+        timed = self._timed_values()
+        if self.finder is not None and timed.verdict == "passed":
+            self.paths = self.finder.run()
+        return [timed]
+
+    def stopped(self, id_: str, ended: Answer, title: str) -> Check:
+        """A check of a stage in which a call did not return."""
+        told = Checks(self.question, (), Trial(ended.outcome)).stop(ended)
+        return Check(id_, of_outcome(ended.outcome), told, title)
 
     def _timed_values(self) -> Check:
         wrong = self._race.wrong
         if wrong is None:
             return Check("timed-values", "passed", title=SPEED)
         if not wrong.returned:
-            checks = Checks(self.question, (), Trial(wrong.outcome))
-            return Check("timed-values", of_outcome(wrong.outcome), checks.stop(wrong), SPEED)
+            return self.stopped("timed-values", wrong, SPEED)
         return Check("timed-values", "wrong_answer", say("kernel", what="timed-values"), SPEED)
 
     @property

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import torch
-
 from grader.feedback.words import clean, say
 from grader.fit import power
 from grader.judging.answers import Answer, record, request
@@ -56,7 +54,7 @@ def launch_check(trial: Trial) -> Check:
 
 def absent(device: Device, asked: Device) -> Check:
     """The check that stands for all the stages of a device that this grade did not use."""
-    message = say("kernel", what="absent", device=device, cuda=torch.cuda.is_available())
+    message = say("kernel", what="absent", device=device)
     return Check(f"device/{device}", "not_run", message, f"on {device}, not {asked}")
 
 

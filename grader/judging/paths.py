@@ -46,6 +46,9 @@ FUSED, YOURS, NOTHING = "fused", "yours", "nothing"
 class Finder:
     """Looks for the slow paths of one submission whose values are right."""
 
+    dtype = "float32"
+    patience, longer = PATIENCE, LONGER
+
     def __init__(
         self, question: Mapping[str, Any], seed: int, worker_factory: WorkerFactory, others: Others
     ) -> None:
@@ -69,7 +72,7 @@ class Finder:
             if any(worker.load().status != "returned" for worker in workers.values()):
                 return None
             began = time.monotonic()
-            deadline = began + PATIENCE
+            deadline = began + self.patience
             for n in range(MOST + 1):
                 measured = self._round(workers, calls, deadline)
                 if self.stopped:
@@ -82,7 +85,7 @@ class Finder:
                 if _clear(found, n):
                     break
                 if any(path.times[0] >= NEAR for path in found):
-                    deadline = began + LONGER
+                    deadline = began + self.longer
         if not self.computed:
             return None
         if self.idle > max(BETWEEN * self.computed, UNNOTICED):
@@ -108,18 +111,35 @@ class Finder:
             if yours.status not in ("returned", "exception"):
                 self.stopped = title
                 break
-            ratios.append(_ratio(got))
-            if yours.usage is not None and fused.usage is not None:
-                self.idle += yours.usage.between - fused.usage.between
-                self.computed += yours.usage.cpu_seconds
+            ratios.append(self.ratio(got))
+            self.account(yours, fused)
         return ratios
+
+    def account(self, yours: Outcome, fused: Outcome) -> None:
+        """Add up what is no work of a call."""
+        if yours.usage is not None and fused.usage is not None:
+            self.idle += yours.usage.between - fused.usage.between
+            self.computed += yours.usage.cpu_seconds
+
+    def ratio(self, got: Mapping[str, Outcome]) -> float | None:
+        """Processor times without what it costs to hand the arguments over; None where one
+        failed."""
+        cpu = {}
+        for name, outcome in got.items():
+            if outcome.status != "returned" or outcome.usage is None:
+                return None
+            cpu[name] = outcome.usage.cpu_seconds
+        handing = cpu.pop(NOTHING)
+        yours, fused = (max(cpu[name] - handing, SHORTEST) for name in (YOURS, FUSED))
+        return yours / fused
 
     def _call(self, shape: Mapping[str, Any]) -> Call:
         """The same values each time: whoever remembers them is as fast at every shape."""
         sizes = {**self.asked["sizes"], **shape["sizes"]}
         inputs = {**self.asked["inputs"], **shape["inputs"]}
-        case = sized(self.question, self.seed, f"path/{shape['title']}", sizes, inputs=inputs)
-        asked = replace(request(case), seconds=PATIENCE, strided=shape["strided"])
+        id_ = f"path/{shape['title']}"
+        case = sized(self.question, self.seed, id_, sizes, self.dtype, inputs)
+        asked = replace(request(case), seconds=self.patience, strided=shape["strided"])
         return replace(asked, measure="time")
 
 
@@ -145,15 +165,3 @@ def _clear(found: Sequence[Path], rounds: int) -> bool:
     if rounds < LEAST:
         return rounds >= FEWEST and all(path.times[0] < NEAR for path in found)
     return all(path.slow is not None for path in found)
-
-
-def _ratio(got: Mapping[str, Outcome]) -> float | None:
-    """Processor times without what it costs to hand the arguments over; None where one failed."""
-    cpu = {}
-    for name, outcome in got.items():
-        if outcome.status != "returned" or outcome.usage is None:
-            return None
-        cpu[name] = outcome.usage.cpu_seconds
-    handing = cpu.pop(NOTHING)
-    yours, fused = (max(cpu[name] - handing, SHORTEST) for name in (YOURS, FUSED))
-    return yours / fused

@@ -19,8 +19,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from grader.feedback.words import say
+from grader.isolation.calls import Outcome
 from grader.judging import tolerance
 from grader.judging.answers import Answer, differences, given, request
 from grader.judging.cases import DTYPES, BuiltCase, sized
@@ -72,10 +74,15 @@ class Race:
     cpu: dict[str, list[float]] = field(default_factory=dict)
     wall: list[float] = field(default_factory=list)
     between: dict[str, float] = field(default_factory=dict)  # processor time outside the calls
+    patience: float = PATIENCE
+    apart: int = 0  # rounds in which the two clocks of a device did not agree
+    floor: float = 0.0  # seconds below which no kernel can be
 
 
 class Racer:
     """Measures one submission whose values are right."""
+
+    patience = PATIENCE
 
     def __init__(
         self,
@@ -100,17 +107,20 @@ class Racer:
 
     def run(self) -> Race:
         """Rounds until a tier is certain, or there were enough of them."""
-        race = Race(cpu={name: [] for name in self.factories if name != NOTHING})
+        race = Race(
+            cpu={name: [] for name in self.factories if name != NOTHING}, patience=self.patience
+        )
         began = time.monotonic()
         with ExitStack() as stack:
             workers = {name: stack.enter_context(make()) for name, make in self.factories.items()}
             if any(worker.load().status != "returned" for worker in workers.values()):
                 return race
+            self.prepare(race)
             for n in range(MOST + 1):
                 if not self._round(race, workers, n) or race.wrong is not None:
                     return race
                 rounds = len(race.wall)
-                late = time.monotonic() - began > PATIENCE
+                late = time.monotonic() - began > self.patience
                 if rounds >= FEWEST or (late and rounds):
                     race.speed = judged(self.asked["tiers"], race)
                     if race.speed.tier or late:
@@ -122,45 +132,54 @@ class Racer:
         case = self._case(n)
         names = list(workers)
         first = n % len(names)
-        cpu: dict[str, float] = {}
-        between: dict[str, float] = {}
-        wall = 0.0
+        outcomes: dict[str, Outcome] = {}
         for name in names[first:] + names[:first]:
             asked = replace(request(case), seconds=self.question["seconds"], measure="time")
             outcome = workers[name].call(asked)
-            if outcome.status != "returned" or outcome.usage is None:
+            if outcome.status != "returned" or not self.told(outcome):
                 if name == YOURS and outcome.status != "returned":
                     race.wrong = Answer(case, outcome, None, ())
                 return False
-            cpu[name] = max(outcome.usage.cpu_seconds, SHORTEST)
-            between[name] = outcome.usage.between
-            if name == YOURS:
-                wall = outcome.seconds
-                answer = self._answer(case, outcome)
-                if not answer.values_right:
-                    race.wrong = answer
-                    return False
+            outcomes[name] = outcome
+        answer = self.answer(case, outcomes)
+        if not answer.values_right:
+            race.wrong = answer
+            return False
         if n:
-            handing = cpu.pop(NOTHING)  # what it costs to hand the arguments over
-            for name, seconds in cpu.items():
-                race.cpu[name].append(max(seconds - handing, SHORTEST))
-            race.wall.append(wall)
-            for name, seconds in between.items():
-                race.between[name] = race.between.get(name, 0.0) + seconds
+            self.note(race, outcomes)
         return True
+
+    def prepare(self, race: Race) -> None:
+        """What is measured before the rounds."""
+
+    def told(self, outcome: Outcome) -> bool:
+        """Whether the system tells what the call used."""
+        return outcome.usage is not None
+
+    def note(self, race: Race, outcomes: Mapping[str, Outcome]) -> None:
+        """Keep what one round took."""
+        used = {name: outcome.usage for name, outcome in outcomes.items() if outcome.usage}
+        handing = max(used[NOTHING].cpu_seconds, SHORTEST)  # the arguments over
+        for name, usage in used.items():
+            if name != NOTHING:
+                spent = max(usage.cpu_seconds, SHORTEST)
+                race.cpu[name].append(max(spent - handing, SHORTEST))
+            race.between[name] = race.between.get(name, 0.0) + usage.between
+        race.wall.append(outcomes[YOURS].seconds)
 
     def _case(self, n: int) -> BuiltCase:
         asked = self.asked
         id_ = f"speed/{n}"
         return sized(self.question, self.seed, id_, asked["sizes"], asked["dtype"], asked["inputs"])
 
-    def _answer(self, case: BuiltCase, outcome: Any) -> Answer:
+    def answer(self, case: BuiltCase, outcomes: Mapping[str, Outcome]) -> Answer:
         """Compared with torch's fused attention, coarsely, for the sake of time."""
+        outcome = outcomes[YOURS]
         got = given(case, outcome)
         if got is None:
             return Answer(case, outcome, None, ())
         dtype = tolerance.graded_dtype(DTYPES[case.dtype])
-        expected = invoke(self.fused, case, dtype, self.oracle.framework)
+        expected = self.expected(case, outcomes, dtype)
         unit = COARSE * torch.finfo(dtype).eps * math.sqrt(self.oracle.reduction(case))
         named = dict(zip(case.outputs, expected, strict=True))
         allowed = {
@@ -168,6 +187,13 @@ class Racer:
             for name, value in named.items()
         }
         return Answer(case, outcome, got, differences(got, Truth(named, allowed)))
+
+    def expected(
+        self, case: BuiltCase, outcomes: Mapping[str, Outcome], dtype: torch.dtype
+    ) -> list[Tensor]:
+        """What torch's own gives for the case, computed by the judge."""
+        del outcomes
+        return invoke(self.fused, case, dtype, self.oracle.framework)
 
 
 def judged(tiers: Sequence[Mapping[str, Any]], race: Race) -> Speed:
@@ -180,9 +206,14 @@ def judged(tiers: Sequence[Mapping[str, Any]], race: Race) -> Speed:
     if busy > BETWEEN * sum(race.cpu[NAIVE]):
         unreliable = say("kernel", what="between", seconds=f"{busy:.2g}")
     elif len(race.wall) < LEAST:
-        unreliable = say("kernel", what="few", rounds=len(race.wall), seconds=f"{PATIENCE:g}")
+        unreliable = say("kernel", what="few", rounds=len(race.wall), seconds=f"{race.patience:g}")
     elif abs(control[0] - 1) > CONTROL or (control[2] - control[1]) / 2 > CONTROL:
         unreliable = say("kernel", what="unreliable", control=[f"{value:.2f}" for value in control])
+    elif 3 * race.apart > len(race.wall):
+        unreliable = say("kernel", what="clocks", rounds=race.apart, total=len(race.wall))
+    elif statistics.median(race.cpu[YOURS]) < race.floor:
+        took = f"{1e6 * statistics.median(race.cpu[YOURS]):.0f}"
+        unreliable = say("kernel", what="roofline", took=took, floor=f"{1e6 * race.floor:.0f}")
     speed = Speed(
         naive,
         fused,

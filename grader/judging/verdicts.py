@@ -21,6 +21,7 @@ STATUS: dict[str, Verdict] = {
     "syntax": "invalid",
     "missing": "invalid",
     "not-callable": "invalid",
+    "no-device": "not_run",
 }
 
 ENDS = FATAL | {"forbidden", "denied", "resource"}

@@ -84,6 +84,31 @@ class Paths(Strict):
     inputs: dict[Name, Input] = Field(default_factory=dict)
 
 
+class CudaSpeed(Strict):
+    """The call that is timed on a GPU, in place of that of `Speed`: the same functions and tiers.
+    `read`: the part of the arguments that every right kernel reads."""
+
+    sizes: dict[Name, int]
+    inputs: dict[Name, Input] = Field(default_factory=dict)
+    dtype: Dtype = "bfloat16"
+    read: float = Field(1.0, ge=0, le=1)
+
+
+class Cuda(Strict):
+    """What a kernel gets on a GPU: the cases and shapes in the dtypes of the device, and these.
+
+    A call launches at most `launches` kernels; fused means one. `slope` is of the memory of the
+    device. `paths` are sizes in place of those of the question's own. `seconds` are the limit of a
+    stage: the first one builds the kernel.
+    """
+
+    launches: int = Field(ge=1, le=8)
+    slope: Slope
+    speed: CudaSpeed
+    paths: dict[Name, int] = Field(default_factory=dict)
+    seconds: float = Field(300.0, gt=0, le=900)
+
+
 class KernelQuestion(CodeQuestion):
     """Write one fused kernel, in plain torch, Triton or CUDA C++.
 
@@ -99,3 +124,4 @@ class KernelQuestion(CodeQuestion):
     slope: Slope
     speed: Speed
     paths: Paths
+    cuda: Cuda

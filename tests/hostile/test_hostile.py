@@ -24,7 +24,7 @@ SLOW = {"A005": 10.0, "A007": 20.0, "A109": 10.0, "A014": 4.0, "A111": 10.0}  # 
 
 BATCH = "it takes a folder or an archive of many: for the tests of the batch command"
 FILES = "a file: test_hostile_files.py"
-CUDA = "it needs CUDA, on which nothing is graded yet: benchmarks/cuda_check.py refuses it there"
+CUDA = "it needs CUDA: benchmarks/cuda_check.py tries it there, cuda_kernels/ and test_device.py"
 TIMED = "a timed stage: test_kernel_cheats.py, and the ladder of speeds in test_kernels.py"
 ELSEWHERE = {
     **dict.fromkeys(("A150", "A156", "A157", "A158", "A164", "A166"), BATCH),

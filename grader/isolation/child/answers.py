@@ -13,7 +13,10 @@ from . import sandbox, wire
 from .counting import LARGEST_COUNT, Counts
 from .values import Described
 
-OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "bad_alloc", "Cannot allocate")
+OUT_OF_MEMORY = (
+    *("can't allocate memory", "not enough memory", "bad_alloc", "Cannot allocate"),
+    "CUDA out of memory",
+)
 CUT = "\n  ...\n"
 UNSHOWN = "an exception that cannot be shown"
 REPEATED = 3  # calls of one line that are shown
@@ -138,6 +141,13 @@ def counts(slab: mmap.mmap, found: Counts) -> None:
         fields += [wire.DTYPE_CODES.get(made.dtype, 0), len(shape), *shape]
         fields += [0] * (wire.COUNTED_RANK - len(shape))
     wire.COUNTS.pack_into(slab, wire.COUNTS_AT, *fields)
+
+
+def device(slab: mmap.mmap, seconds: float, peak: int, kernels: int) -> None:
+    """Write what a call on a device took."""
+    wire.DEVICE.pack_into(
+        slab, wire.DEVICE_AT, seconds, min(peak, LARGEST_COUNT), min(kernels, wire.MOST_LAUNCHES)
+    )
 
 
 def summary(error: BaseException) -> str:

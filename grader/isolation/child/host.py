@@ -94,12 +94,15 @@ class Host:
         answer = Answer(slab, self.filename)
         try:
             if "entry" in request:
+                if not self.is_there(answer):
+                    answer.finish()
+                    return
                 torch.default_generator.manual_seed(SEED)
                 source = slab[request["at"] : request["at"] + request["bytes"]]
                 self.entry = load(source, request["entry"], answer)
             else:
                 self.call(slab, request, answer)
-                if request["memory"]:
+                if request["measure"] == "memory":
                     sandbox.give_back_freed()
         except BaseException as error:
             try:
@@ -107,6 +110,11 @@ class Host:
             except BaseException:  # what the submission raised fights back
                 answer.fail("exception", answers.UNSHOWN)
         answer.finish()
+
+    def is_there(self, answer: Answer) -> bool:
+        """Whether the device is, before anything is loaded; if not, `answer` says why."""
+        del answer
+        return True
 
     def call(self, slab: mmap.mmap, request: dict[str, Any], answer: Answer) -> None:
         """Call the entry, copy what fits, take gradients, and look for changed arguments."""
@@ -119,7 +127,7 @@ class Host:
         positional = arguments[: request["positional"]]
         keywords = dict(zip(request["keywords"], arguments[len(positional) :], strict=True))
         before = [values.fingerprint(argument) for argument in arguments]
-        if request["memory"]:
+        if request["measure"] == "memory":
             sandbox.free_at_once()
         launched = interpreter.launches
         try:
@@ -206,6 +214,7 @@ def run(
     """The life of a fresh child of the process `parent`; it never returns."""
     sandbox.die_with_parent(parent)
     os.setsid()
+    host_of = kind_of_host(policy["accelerator"])  # before our files are closed
     guard = ImportGuard()
     sys.meta_path.insert(0, guard)
     # Before standard error is the submission's: torch warns of every override.
@@ -215,7 +224,7 @@ def run(
     bound = memory_bytes if policy["bounds_memory"] else None  # else the judge looks
     sandbox.limit(bound, file_bytes, policy["processes"])
     sandbox.close_files(policy, scratch)
-    sandbox.become(policy["uid"], reads=policy["landlock"] > 0)
+    sandbox.become(policy["uid"], policy["landlock"] > 0, policy["compiles"])
     imports.close_our_files()
     torch.set_num_threads(1)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -224,8 +233,18 @@ def run(
         stream = open(descriptor, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    host = Host(socket.socket(fileno=sandbox.CHANNEL_FD))
+    os.environ.update(policy["environment"])
+    host = host_of(socket.socket(fileno=sandbox.CHANNEL_FD))
     host.serve(sandbox.filter_calls(policy))
+
+
+def kind_of_host(accelerator: str) -> Callable[[socket.socket], Host]:
+    """What answers for a submission on the CPU, or on a GPU."""
+    if not accelerator:
+        return Host
+    from . import device_host
+
+    return device_host.host_on(accelerator)
 
 
 def _flush(name: str) -> None:

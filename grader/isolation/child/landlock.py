@@ -27,6 +27,7 @@ SCOPES = 3  # abstract unix sockets and signals, from ABI 6
 READ = READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | 1 << 15  # what a rule on a file may name
 DEVICE = READ_FILE | WRITE_FILE
+DRIVE = 1 << 15  # ioctl on a device, from ABI 5
 IN_SCRATCH = EVERYTHING[3] & ~(EXECUTE | 1 << 6 | 1 << 11)  # no devices
 
 
@@ -42,9 +43,15 @@ def abi() -> int:
 
 
 def restrict(
-    readable: Iterable[str], devices: Iterable[str], scratch: str, version: int | None = None
+    readable: Iterable[str],
+    devices: Iterable[str],
+    scratch: str,
+    version: int | None = None,
+    driven: Iterable[str] = (),
+    programs: Iterable[str] = (),
 ) -> None:
-    """Open for reading what is below `readable`, for both ways `devices`, `scratch` for all.
+    """Open for reading what is below `readable`, for both ways `devices`, `scratch` for all; the
+    `driven` devices also for what their driver knows; `programs` may be run.
 
     Everything else is closed, as are TCP, and signals to others, where the kernel can. Paths that
     do not exist are left out. `version`: the ABI to be used, at most the kernel's. For the life of
@@ -62,6 +69,10 @@ def restrict(
             _allow(ruleset, path, READ & handled)
         for path in devices:
             _allow(ruleset, path, DEVICE & handled)
+        for path in driven:
+            _allow(ruleset, path, (DEVICE | DRIVE) & handled)
+        for path in programs:
+            _allow(ruleset, path, (READ | EXECUTE) & handled)
         _allow(ruleset, scratch, IN_SCRATCH & handled)
         ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1), 0, 0, 0)
         _done(_syscall(RESTRICT_SELF, ruleset, 0, None), "restrict_self")

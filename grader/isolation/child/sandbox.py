@@ -23,6 +23,7 @@ from . import landlock
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 PR_SET_KEEPCAPS, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 8, 36, 38
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
 SET_MODE_FILTER, FILTER_NEW_LISTENER = 1, 8  # of seccomp(2)
 INSTRUCTION_BYTES = 8
 OPEN_FILES = 256
@@ -105,12 +106,12 @@ def limit(memory_bytes: int | None, file_bytes: int, processes: int) -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def become(uid: int, reads: bool) -> None:
+def become(uid: int, reads: bool, compiles: bool = False) -> None:
     """As root, be the user `uid`, to whom nothing belongs (0: stay), and keep no power but, where
     `reads`, to read: above all none over our own processes.
 
     That is for what Landlock leaves open: torch may be installed in a folder that is closed to
-    others.
+    others. Where it `compiles`, the programs that it starts keep it too.
     """
     if sys.platform != "linux":
         return
@@ -125,13 +126,24 @@ def become(uid: int, reads: bool) -> None:
     held = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 bits
     if libc.capget(header, held) == 0:
         kept = held[1] & (1 << CAP_DAC_READ_SEARCH) if reads else 0
-        libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0))
+        passed_on = kept if compiles else 0
+        libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, passed_on, 0, 0, 0))
+        if passed_on:
+            raised = (ctypes.c_ulong(n) for n in (PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0))
+            libc.prctl(PR_CAP_AMBIENT, *raised)
 
 
 def close_files(policy: dict[str, Any], scratch: str) -> None:
     """Leave open what the policy names, and the scratch folder. Raises OSError."""
     if policy["landlock"]:
-        landlock.restrict(policy["readable"], policy["devices"], scratch, policy["landlock"])
+        landlock.restrict(
+            policy["readable"],
+            policy["devices"],
+            scratch,
+            policy["landlock"],
+            policy["driven"],
+            policy["programs"],
+        )
 
 
 def filter_calls(policy: dict[str, Any]) -> int | None:

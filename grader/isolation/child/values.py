@@ -119,11 +119,12 @@ def as_values(result: Any, expected: int) -> list[Any]:
     return [result]
 
 
-def describe(value: Any) -> Described:
-    """Kind, dtype and shape. Only exact types are plain: a subclass could answer as it likes."""
+def describe(value: Any, place: str = "cpu") -> Described:
+    """Kind, dtype and shape. Only exact types are plain: a subclass could answer as it likes. A
+    tensor belongs in the memory of `place`."""
     # Never `in`, which asks the type's own type whether it is equal.
     if type(value) is torch.Tensor or type(value) is torch.nn.Parameter:
-        return _describe_tensor(value)
+        return _describe_tensor(value, place)
     if isinstance(value, torch.Tensor):
         return Described(wire.KIND_OTHER, name="Tensor subclass")
     if type(value) is np.ndarray:
@@ -136,7 +137,7 @@ def _type_name(value: Any) -> str:
     return str(type.__dict__["__name__"].__get__(type(value)))
 
 
-def _describe_tensor(value: torch.Tensor) -> Described:
+def _describe_tensor(value: torch.Tensor, place: str) -> Described:
     dtype = str(value.dtype).removeprefix("torch.")
     if value.is_nested:  # it has no shape to be asked for
         return Described(wire.KIND_OTHER, dtype, name="nested")
@@ -145,7 +146,7 @@ def _describe_tensor(value: torch.Tensor) -> Described:
         layout = str(value.layout).removeprefix("torch.").strip("_")
         kind = "sparse" if layout.startswith("sparse") else layout
         return Described(wire.KIND_OTHER, dtype, shape, kind)
-    if value.device.type != "cpu":
+    if value.device.type != place:
         return Described(wire.KIND_OTHER, dtype, shape, value.device.type)
     return Described(wire.KIND_TENSOR, dtype, shape)
 
@@ -179,9 +180,9 @@ class Kept:
         return _bytes(self.value) != self.held
 
 
-def keep(returned: list[Any]) -> list[Kept]:
+def keep(returned: list[Any], place: str = "cpu") -> list[Kept]:
     """The plain dense values among those returned, but for large ones."""
-    plain = [(value, describe(value)) for value in returned]
+    plain = [(value, describe(value, place)) for value in returned]
     return [
         Kept(value, _bytes(value))
         for value, described in plain

@@ -5,6 +5,7 @@ sends its descriptor. The child writes into it and then sends one byte. Nothing 
 writes can be executed, and every field has a range:
 
     0        ANSWER      what came of it
+    128      DEVICE      what a call on a device says that it took
     256      FORBIDDEN   an operation that was ruled out, written at the moment it is refused
     328      COUNTS      what a counted call did
     512      16 x VALUE  what each returned value is
@@ -21,12 +22,17 @@ from typing import NamedTuple
 MAGIC = b"drl1"
 REQUEST_MESSAGE = struct.Struct("<Q")  # the size of the slab whose descriptor comes along
 READY, DONE, REFUSED = b"R", b"D", b"F"
+# Around a timed call on a device: the arguments are there, the judge's word, all work is done.
+PREPARED, GO, COMPUTED = b"P", b"G", b"C"
 
 # Exit codes of a child that can answer no more. Nothing but a message hangs on them: a submission
 # may end its process with the same ones.
 NO_CHANNEL, BROKEN, NO_FILES, NO_MEMORY = 201, 202, 203, 204
 
-STATUSES = ("", "returned", "exception", "memory", "syntax", "missing", "not-callable")
+STATUSES = (
+    *("", "returned", "exception", "memory", "syntax", "missing", "not-callable"),
+    "no-device",
+)
 MAX_VALUES = 16
 MAX_RANK = 16
 MAX_INPUTS = 64
@@ -44,6 +50,9 @@ class Room(NamedTuple):
 # of each text, inputs changed, gradients present
 ANSWER = struct.Struct("<4sBBHiIIIIQQ")
 ANSWER_AT = 0
+# seconds by the device's clock, bytes at their highest, kernels
+DEVICE = struct.Struct("<dQI")
+DEVICE_AT = 128
 FORBIDDEN = struct.Struct("<i64s")  # line (0: unknown), name
 FORBIDDEN_AT = 256
 # work, flops, operations, bytes held at once, line of most work, whether some cannot be seen, and
@@ -89,5 +98,7 @@ DTYPES = {
 DTYPE_NAMES = tuple(DTYPES)
 DTYPE_CODES = {name: code for code, name in enumerate(DTYPE_NAMES)}
 
+assert ANSWER_AT + ANSWER.size <= DEVICE_AT
+assert DEVICE_AT + DEVICE.size <= FORBIDDEN_AT
 assert COUNTS_AT + COUNTS.size <= VALUES_AT
 assert VALUES_AT + MAX_VALUES * VALUE.size <= ERROR.start

@@ -1,0 +1,98 @@
+"""Which device a kernel is graded on, what is said where it is missing, what was measured."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import pytest
+from conftest import Drill
+
+from drills import devices
+from drills.screen.kernel import kernel_lines
+from grader.isolation import accelerator
+from grader.report import UNTRIED, Check, Growth, Report, Speed
+
+KERNEL = {"id": "fused-attention", "kind": "kernel"}
+TORCH = "import torch\n"
+
+
+def torch_says(monkeypatch: pytest.MonkeyPatch, folder: Path, note: str) -> None:
+    (folder / "version.py").write_text(f"from typing import Optional\n__version__ = '3'\n{note}\n")
+    spec = ModuleSpec("torch", None, origin=str(folder / "__init__.py"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
+
+
+def test_without_a_device_a_kernel_is_not_run_on_cuda_and_what_is_missing_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(accelerator, "devices", list)
+    chosen = devices.choose(KERNEL, TORCH.encode(), "cuda")
+    assert "no NVIDIA device" in chosen.lacking
+    assert chosen.remedy == "drill grade fused-attention --device cpu"
+    assert "no NVIDIA device" in devices.here()["cuda"]
+
+
+@pytest.mark.parametrize(
+    ("note", "lacking"),
+    [
+        ("cuda: Optional[str] = None", "built without CUDA"),
+        ("debug = False", "built without CUDA"),
+        ("cuda: Optional[str] = '13.0'", ""),
+        ('cuda = "12.8"', ""),
+    ],
+)
+def test_a_device_is_of_no_use_to_a_torch_that_is_built_without_cuda(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, note: str, lacking: str
+) -> None:
+    monkeypatch.setattr(accelerator, "devices", lambda: ["/dev/nvidia0"])
+    torch_says(monkeypatch, tmp_path, note)
+    chosen = devices.choose(KERNEL, TORCH.encode(), "cuda")
+    assert lacking in chosen.lacking
+    assert bool(chosen.lacking) == bool(lacking)
+
+
+def test_where_cuda_is_doctor_says_that_nobody_has_tried_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(accelerator, "devices", lambda: ["/dev/nvidia0"])
+    monkeypatch.setattr(devices, "has_triton", lambda: False)
+    torch_says(monkeypatch, tmp_path, "cuda: Optional[str] = '13.0'")
+    assert UNTRIED in devices.here()["cuda"]
+
+
+@pytest.mark.skipif(bool(accelerator.devices()), reason="there is a device here")
+def test_the_command_says_in_one_sentence_what_is_missing_and_exits_1(drill: Drill) -> None:
+    (drill.work / "k.py").write_text("def fused_softmax(x):\n    return x.softmax(1)\n")
+    ran = drill("grade", "fused-softmax", "k.py", "--device", "cuda")
+    assert ran.code == 1
+    assert "Not run: this machine shows no NVIDIA device (no /dev/nvidia0)." in ran.err
+    assert "Next: drill grade fused-softmax --device cpu" in ran.err
+
+
+def test_what_was_measured_on_a_device_is_told_as_such() -> None:
+    triple = (2.0, 1.9, 2.1)
+    speed = Speed(triple, triple, (1.0, 0.9, 1.1), "fast", "near", cpu_seconds=5e-4, seconds=7e-4)
+    report = Report(
+        "fused-attention",
+        "kernel",
+        "passed",
+        1.0,
+        3,
+        checks=(Check("kernels", "not_run", "the profiler sees none", "kernels of a call"),),
+        device="cuda",
+        growth=(Growth("device", 1.02, 0.01, 1.2, (1, 2, 4)),),
+        speed=speed,
+    )
+    lines = kernel_lines(report, 80)
+    assert all(len(line.plain) <= 80 for line in lines)
+    words = " ".join(" ".join(line.plain.split()) for line in lines)
+    assert "the device as length^1.02 ± 0.01" in words
+    assert "0.5 ms on the device a call (0.7 ms by the clock)" in words
+    assert "Work" not in words
+    fused = Check("kernels", "passed", "1 kernel a call", "kernels of a call")
+    lines = kernel_lines(replace(report, checks=(fused,)), 80)
+    assert any(line.plain.split() == ["Work", "1", "kernel", "a", "call"] for line in lines)
+    assert "Not run kernels of a call: the profiler sees none" in words

@@ -42,6 +42,7 @@ test: lint
 
 proof: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) -m proof --timeout 3600
+	DRILL_EVERY_TIER=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/hostile
 	$(BIN)/drill bank check --seeds 50
 
 bench: setup

@@ -69,7 +69,7 @@ def main() -> None:
     runs, kills, interview, fresh = [], 0, 1, True
     while kills < KILLS:
         start = ["mock", "--seed", str(interview + 1)] if fresh else ["mock", "--resume"]
-        lines, late = chance.randrange(120), chance.uniform(0.0, 0.03)
+        lines, late = chance.randrange(70), chance.uniform(0.0, 0.03)
         said, killed = command([*start, *script], lines, late)
         runs.append({"interview": interview, "said": said, "killed": killed})
         kills += killed

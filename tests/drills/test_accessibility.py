@@ -28,12 +28,16 @@ def a_report_of_nothing(drill: Drill) -> Path:
     return drill.work / "page.html"
 
 
+MHA = "causal-mha"  # one piece of code, so that a mistake is named
+
+
 def a_debrief(drill: Drill) -> Path:
     bank = index.load().questions
-    kinds = ("explain", "derive", "choice", "debug")
+    kinds = ("explain", "derive", "choice")
     half = {i: q for n, (i, q) in enumerate(bank.items()) if n % 2 and q["kind"] in kinds}
     answers = {i: candidates.right(q, 1) for i, q in half.items()}
-    answers |= {i: candidates.wrong(q) for i, q in bank.items() if i not in half}
+    wrong = {i: q for i, q in bank.items() if i not in half and q["kind"] in (*kinds, "compute")}
+    answers |= {i: candidates.wrong(q) for i, q in {**wrong, MHA: bank[MHA]}.items()}
     (drill.work / "answers.json").write_text(json.dumps(answers))
     script = ("--answers", "answers.json", "--out", "page.html")
     assert drill("mock", "--seed", "8", *script).code == 0

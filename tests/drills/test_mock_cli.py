@@ -144,7 +144,7 @@ def test_the_clock_runs_over_the_line_that_is_typed_and_leaving_keeps_the_interv
 
 def test_keys_are_shown_and_kept_while_code_is_graded(drill: Drill):
     """The grade is still under way, by its own word, when what is typed stands on the screen."""
-    slow = "import time\ndef causal_mha(*a):\n    time.sleep(1.5)\n    raise ValueError('slept')\n"
+    slow = "import time\ndef causal_mha(*a):\n    time.sleep(0.7)\n    raise ValueError('slept')\n"
     (drill.work / "slow.py").write_text(slow)
     terminal = Terminal(drill, "mock", "--seed", "5")
     for _ in range(12):

@@ -71,11 +71,8 @@ def test_every_right_style_in_triton_passes_under_its_interpreter(
     grader: Grader, file: Path
 ) -> None:
     asked = BANK.questions[file.parent.name]
-    for seed in range(2):
-        report = grader.grade(
-            asked, file.read_bytes(), seed, file.name, BANK.mistakes, device="interpret"
-        )
-        assert report.verdict == "passed", (seed, report.summary, report.checks)
+    report = grader.grade(asked, file.read_bytes(), 1, file.name, BANK.mistakes, device="interpret")
+    assert report.verdict == "passed", (report.summary, report.checks)
 
 
 @pytest.mark.proof

@@ -8,6 +8,7 @@ filled in.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,10 @@ ATTACKS = [read(path) for path in SUBMISSIONS]
 TIERS = {"tier-3": (3, None), "tier-2-abi-2": (2, 2), "tier-2": (2, None)}
 WITH_NEWEST = ("A128", "A129", "A132", "A134", "A136", "A138", "A073", "A038", "A068", "A071")
 """Rows in which a newer Landlock does more than an old one: these alone run at tier 2 twice."""
+
+NOT_OF_THE_TIER = {"forbidden", "wrong_answer", "too_costly", "invalid"}
+"""Verdicts that the judge comes to, whatever shuts the submission in."""
+EVERY_TIER = bool(os.environ.get("DRILL_EVERY_TIER"))  # as `make proof` has it
 
 GRADIENTS, FILLS = "A127", "A014"
 SLOW = {"A005": 10.0, "A007": 20.0, "A109": 10.0, "A014": 4.0, "A111": 10.0}  # seconds of the limit
@@ -60,6 +65,8 @@ def test_an_attack_is_contained(place: tuple[str, Range], attack: Attack) -> Non
     tier = range_.grader.policy.tier
     if tier not in attack.verdicts:
         pytest.skip("it takes long, and is the same as on tier 3")
+    if tier == 2 and attack.declared <= NOT_OF_THE_TIER and not EVERY_TIER:
+        pytest.skip("what is judged is the same as on tier 3; make proof tries it")
     if name == "tier-2" and attack.row not in WITH_NEWEST:
         pytest.skip("the same as with the older Landlock")
     timeless = attack.declared == {"time_limit"}

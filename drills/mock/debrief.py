@@ -91,7 +91,7 @@ def debrief(app: App, now: State) -> Debrief:
     recorded."""
     told = tuple(_answer(app, item) for item in now.items)
     judged = [
-        Judged(item, answer.competency, _right(answer), answer.told, roles.is_code(answer.kind))
+        Judged(item, answer.competency, _right(answer), answer.told)
         for item, answer in zip(now.items, told, strict=True)
     ]
     found = tuple(scores(judged))

@@ -46,20 +46,17 @@ class Interviewer:
         self.grader = grader
         self.judge = judge
         self.bank = app.index.questions
-        self.item: Item | None = None  # that is being worked on
 
     def hold(self) -> bool:
         """True once the interview is over, False where the person left it to be gone on with."""
         self.timer.go()
         try:
             while (item := self._next()) is not None:
-                self.item = item
                 self._work(item)
         except Left:
             self.timer.stop()
             self.record.paused(self.timer.used)
             return False
-        self.item = None
         self.timer.stop()
         return True
 

@@ -38,7 +38,6 @@ class Judged:
     competency: str
     right: float
     told: str
-    code: bool
 
 
 @dataclass(frozen=True)

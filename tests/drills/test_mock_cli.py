@@ -185,3 +185,15 @@ def test_an_interview_that_this_drill_cannot_read_is_passed_over(drill: Drill):
     assert drill("mock", "--list", "--json").json["interviews"] == []
     assert drill("mock", "--resume").code == 2
     assert drill("mock", "--answers", "-", stdin="end\n").code == 0
+
+
+def test_an_interview_that_was_cut_off_before_its_debrief_is_gone_on_with_to_it(drill: Drill):
+    store = Store(drill.home, print)
+    facts = {"role": "inference", "minutes": 45, "used": 0.0}
+    for name, detail in (("began", facts), ("ended", {"why": "the time was over", "used": 2700.0})):
+        store.record_event(Event(new_uuid(), "mock/ab12", name, clock.now(), 1, detail))
+    store.close()
+    ran = drill("mock", "--resume", "--answers", "-")
+    assert ran.code == 0, ran.err
+    assert "A loop would likely say" in ran.out
+    assert drill("mock", "--resume").code == 2

@@ -349,6 +349,15 @@ def test_what_is_new_and_advised_is_served_next(app: App, grader: Grader):
     assert choice.question["id"] in new
 
 
+def test_what_was_advised_goes_before_what_the_path_has_next(app: App):
+    usual = choose.choose(app).question["id"]
+    found = app.index.questions
+    other = [i for i in app.index.order if not found[i]["follows"] and i != usual][-1]
+    app.note(other, "advised", detail={"by": "x"})
+    choice = choose.choose(app)
+    assert (choice.question["id"], choice.note) == (other, "advised after your mock interview")
+
+
 def test_a_pause_stops_the_clock_and_an_unreadable_answer_is_asked_for_again(
     app: App, grader: Grader
 ):

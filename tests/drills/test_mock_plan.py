@@ -137,6 +137,17 @@ def test_who_has_the_time_is_warmed_up_by_talk_and_is_asked_no_mask_for_systems_
         assert topics <= set(roles.ARITHMETIC.topics)
 
 
+def test_the_level_goes_up_by_a_clean_pass_and_down_by_a_miss_within_its_bounds():
+    state, used = State("x", "inference", 90, 1, WHEN), 0.0
+    step = Step("causal-mha", "code", 900.0)
+    for outcome, level in (
+        (PASSED, 3), (PASSED, 4), (PASSED, 4), (MISSED, 3), (SKIPPED, 3), (MISSED, 2), (MISSED, 1),
+        (MISSED, 1),
+    ):  # fmt: skip
+        state, used = answer(state, step, outcome, used, 0.5)
+        assert plan.target_level(state.items) == level, outcome
+
+
 def test_code_escalates_in_one_file_as_long_as_it_passes_and_there_is_time():
     state, _ = sit("inference", 90, 1, lambda n: PASSED, 0.6)
     code = [item for item in state.items if item.round == "code" and item.file]
@@ -153,11 +164,18 @@ def test_a_miss_is_probed_by_a_question_on_the_very_mistake():
         state, used = answer(state, step, SKIPPED, used, 0.3)
     assert step is not None
     assert step.question == "causal-mha"
-    over_queries, _ = answer(state, step, MISSED, used, 0.5, ("softmax-over-queries",))
-    probe = next_step(over_queries, BANK, used + 300)
-    assert probe is not None
-    assert probe.question == "choice-softmax-axis"
-    assert probe.after == over_queries.items[-1].number
+    wanted = {
+        "softmax-over-queries": "choice-softmax-axis",
+        "causal-one-ahead": "choice-causal-leak",
+        "scale-by-model-width": "derive-sqrt-dk",
+    }
+    for mistake, question in wanted.items():
+        bank = {i: q for i, q in BANK.items() if i not in {k.question for k in state.items[:-1]}}
+        alone = State("x", "inference", 45, 1, WHEN)
+        missed, _ = answer(alone, step, MISSED, used, 0.5, (mistake,))
+        probe = next_step(missed, bank | {step.question: BANK[step.question]}, used + 300)
+        assert probe is not None
+        assert (probe.question, probe.after) == (question, 1), mistake
 
 
 def test_a_bank_of_one_question_is_asked_about_and_no_more():

@@ -41,7 +41,7 @@ def judged(
         tries.append(Try("x", "partial", right, (), 0.0))
     item = Item(1, "q", 1, "code", level, 300.0, 0.0, tries=tuple(tries), hints=hints,
                 outcome=outcome, closed=300.0 * pace)  # fmt: skip
-    return Judged(item, competency, right, "told", competency == roles.CORRECTNESS)
+    return Judged(item, competency, right, "told")
 
 
 def said(candidate: list[Judged], role: str = "inference") -> str:

@@ -14,7 +14,6 @@ from grader.isolation.calls import Call, Limits, Outcome, OutputSpec
 from grader.judging.checks import size_text
 from grader.judging.verdicts import of_outcome
 from grader.labs import FILE_SECONDS
-from grader.labs.timing import M_MMAP_MAX, M_TRIM_THRESHOLD, NEVER
 
 if TYPE_CHECKING:
     from grader.judging.trial import Worker, WorkerFactory
@@ -34,15 +33,10 @@ def {name}(times, *arguments):
     return {entry}(*arguments) if times else arguments[0]
 
 __import__("gc").disable()
-try:
-    __import__("ctypes").CDLL(None).mallopt({mmap_max}, 0)
-    __import__("ctypes").CDLL(None).mallopt({trim}, {never})
-except AttributeError:
-    pass
 """
 """Stands behind the learner's own lines: any number of calls for one way into the process and back,
 none at all too, so that this way and the mapping of the arguments, each page of which is looked at,
-can be taken off. No garbage is collected meanwhile and freed memory is kept, as in `timing`."""
+can be taken off. No garbage is collected meanwhile, as in `timing`."""
 
 PAGE = 1024
 """Numbers of a page of memory, or fewer."""
@@ -67,14 +61,7 @@ class Submission:
         self.problem = problem
         self.filename = filename
         self._make = factory(source, filename, entry)
-        repeating = _REPEATING.format(
-            name=REPEATED,
-            entry=entry,
-            mmap_max=M_MMAP_MAX,
-            trim=M_TRIM_THRESHOLD,
-            never=NEVER,
-            page=PAGE,
-        )
+        repeating = _REPEATING.format(name=REPEATED, entry=entry, page=PAGE)
         self._make_repeating = factory(source + repeating.encode(), filename, REPEATED)
 
     def __enter__(self) -> Submission:

@@ -6,12 +6,13 @@ take from it by being scheduled does not count. What they do to the caches and t
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+
+from grader.isolation.child import allocator
 
 Task = Callable[[int], float]
 """Makes so many calls on end; the processor time of all, in seconds."""
@@ -26,29 +27,15 @@ PATIENCE, FEWEST = 30.0, 3
 """Seconds for all repetitions of a set of tasks, unless the fewest take longer."""
 
 
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
-NEVER = 2**31 - 1  # bytes that are free, from which they go back to the system
-TRIM_THRESHOLD, MMAP_MAX = 128 << 10, 65536  # glibc's own
-
-
 @contextmanager
 def freed_memory_kept() -> Iterator[None]:
-    """Let glibc use freed memory again, of whatever size, and not give it back.
-
-    Else each tensor beyond 32 MiB, and many a smaller one by what was freed before it, comes from
-    the system page by page: in one process and not in another, at one size and not at the next. Of
-    whole attention at S = 4096 that is half the time.
-    """
-    with suppress(AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(M_MMAP_MAX, 0)
-        ctypes.CDLL(None).mallopt(M_TRIM_THRESHOLD, NEVER)
+    """As in a submission's process that is timed. What the system hands out page by page is half
+    the time of whole attention at S = 4096."""
+    allocator.keep_freed()
     try:
         yield
     finally:
-        with suppress(AttributeError):
-            ctypes.CDLL(None).mallopt(M_MMAP_MAX, MMAP_MAX)
-            ctypes.CDLL(None).mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD)
-            ctypes.CDLL(None).malloc_trim(0)
+        allocator.as_at_first()
 
 
 def timed(function: Callable[[], object]) -> Task:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from . import answers, counting, forbidden, imports, interpreter, sandbox, values, wire
+from . import allocator, answers, counting, forbidden, imports, interpreter, sandbox, values, wire
 from .answers import Answer
 from .counting_recorded import recorded
 from .imports import ImportGuard
@@ -103,7 +103,7 @@ class Host:
             else:
                 self.call(slab, request, answer)
                 if request["measure"] == "memory":
-                    sandbox.give_back_freed()
+                    allocator.give_back_freed()
         except BaseException as error:
             try:
                 answer.exception(error)
@@ -128,7 +128,9 @@ class Host:
         keywords = dict(zip(request["keywords"], arguments[len(positional) :], strict=True))
         before = [values.fingerprint(argument) for argument in arguments]
         if request["measure"] == "memory":
-            sandbox.free_at_once()
+            allocator.free_at_once()
+        elif request["measure"] == "time":
+            allocator.keep_freed()
         launched = interpreter.launches
         try:
             if request["count"]:

@@ -33,8 +33,6 @@ SPARE_BYTES = 64 << 20  # above the limit, for the report of a MemoryError
 CHANNEL_FD = 3
 CAPABILITY_VERSION = 0x20080522
 CAP_DAC_READ_SEARCH = 2
-M_MMAP_THRESHOLD = -3
-MAPPED_BYTES = 64 << 10
 OOM_SCORE = "500"  # of 1000: where the machine runs out of memory, this process goes first
 
 
@@ -179,21 +177,6 @@ def use_spare_memory() -> None:
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     with contextlib.suppress(ValueError):  # macOS refuses what is less than it has mapped
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-
-
-def free_at_once() -> None:
-    """From now on, let glibc map large tensors one by one, and unmap them when they are freed.
-
-    Otherwise small tensors between them keep freed ones resident, as if all were in use.
-    """
-    with contextlib.suppress(AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES)
-
-
-def give_back_freed() -> None:
-    """Let glibc return what is free, so that the next reading begins without it."""
-    with contextlib.suppress(AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def enter_scratch(path: str, uid: int) -> None:

@@ -128,19 +128,28 @@ class Growth:
 
 
 @dataclass(frozen=True)
+class Rung:
+    """One of the ladder of speeds. `reached` is None where what is credible lies on both sides."""
+
+    name: str
+    reached: bool | None
+
+
+@dataclass(frozen=True)
 class Speed:
     """Speed on one thread of the CPU, in processor time, or on a GPU: naive attention's over the
     submission's (above 1: faster) and the submission's over that of torch's fused attention, each
-    as median, least and most credible value. `tier` is "" where two rungs could not be told apart,
-    which are the `edge`, or where the timing was `unreliable`, for which it says why.
+    as median, least and most credible value. `ladder` has all rungs, from slow to fast, and none
+    where the timing was `unreliable`, for which it says why. `tier` is the highest that is reached
+    and `next` the one above; "" where that is not certain.
     `cpu_seconds` are of the processor or the GPU, `seconds` of the wall."""
 
     times_naive: tuple[float, float, float]
     times_fused: tuple[float, float, float]
     control: tuple[float, float, float]
+    ladder: tuple[Rung, ...] = ()
     tier: str = ""
     next: str = ""
-    edge: tuple[str, str] = ("", "")
     rounds: int = 0
     cpu_seconds: float = 0.0
     seconds: float = 0.0
@@ -221,9 +230,12 @@ class Report:
         fields["growth"] = tuple(Growth(**{**g, "values": tuple(g["values"])}) for g in growth)
         fields["operations"] = tuple(data["operations"]) if data.get("operations") else None
         speed = data.get("speed")
-        triples = ("times_naive", "times_fused", "control", "edge")
+        triples = ("times_naive", "times_fused", "control")
         if speed:
-            speed = Speed(**{**speed, **{name: tuple(speed[name]) for name in triples}})
+            speed.pop("edge", None)  # of reports that were kept before there was a ladder
+            tuples = {name: tuple(speed[name]) for name in triples}
+            tuples["ladder"] = tuple(Rung(**rung) for rung in speed.get("ladder", ()))
+            speed = Speed(**{**speed, **tuples})
         fields["speed"] = speed
         paths = data.get("paths")
         if paths:

@@ -58,15 +58,20 @@ def _slope(
 def _speed(question: Any, document: Document) -> Iterator[Finding]:
     speed = question.speed
     yield from _sized(question, document, ("speed",), speed.sizes, speed.inputs)
-    yield from once(document, ("speed", "tiers"), [tier.name for tier in speed.tiers], "name")
-    for i, tier in enumerate(speed.tiers):
+    yield from _tiers(document, ("speed", "tiers"), speed.tiers)
+    yield from _tiers(document, ("cuda", "speed", "tiers"), question.cuda.speed.tiers)
+
+
+def _tiers(document: Document, where: tuple[str, ...], tiers: Any) -> Iterator[Finding]:
+    yield from once(document, where, [tier.name for tier in tiers], "name")
+    for i, tier in enumerate(tiers):
         if (tier.times_naive is None) == (tier.within_fused is None):
             message = "a tier has exactly one of `times_naive` and `within_fused`"
-            yield document.finding(("speed", "tiers", i), message)
-    faster = [tier.times_naive for tier in speed.tiers if tier.times_naive is not None]
-    nearer = [tier.within_fused for tier in speed.tiers if tier.within_fused is not None]
+            yield document.finding((*where, i), message)
+    faster = [tier.times_naive for tier in tiers if tier.times_naive is not None]
+    nearer = [tier.within_fused for tier in tiers if tier.within_fused is not None]
     if faster != sorted(set(faster)) or nearer != sorted(set(nearer), reverse=True):
-        yield document.finding(("speed", "tiers"), "tiers go from slow to fast")
+        yield document.finding(where, "tiers go from slow to fast")
 
 
 def _paths(question: Any, document: Document, base: dict[str, int]) -> Iterator[Finding]:

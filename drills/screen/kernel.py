@@ -33,6 +33,7 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
         rows.append(("Work", counted.message))
     if report.speed is not None:
         rows += [("Speed", words) for words in _speed(report.speed, report.device)]
+        rows += [("Ladder", words) for words in _ladder(report.speed)]
     if report.paths is not None:
         rows += [("Shapes", words) for words in _paths(report.paths)]
     for check in report.checks:
@@ -59,17 +60,26 @@ def _speed(speed: Speed, device: Device) -> list[str]:
     if speed.unreliable:
         return [speed.unreliable]
     of = "on the device" if device == "cuda" else "of processor time"
-    rows = [
-        f"{_times(speed.times_naive)} naive attention's, {speed.cpu_seconds * 1000:.3g} ms "
+    return [
+        f"{_times(speed.times_naive)} the speed of naive code, {speed.cpu_seconds * 1000:.3g} ms "
         f"{of} a call ({speed.seconds * 1000:.3g} ms by the clock)",
         f"{_times(speed.times_fused)} the time of torch's own fused one",
     ]
-    if speed.tier:
-        onwards = f'; next: "{speed.next}"' if speed.next else ", the highest"
-        rows.append(f'tier: "{speed.tier}"{onwards}')
-    else:
-        low, high = speed.edge
-        rows.append(f'tier: undecided between "{low}" and "{high}"')
+
+
+def _ladder(speed: Speed) -> list[str]:
+    """The rungs from slow to fast, and which is the next."""
+    rows = []
+    above = True
+    for rung in speed.ladder:
+        if rung.reached:
+            sign, after = "✓", ""
+        elif rung.reached is None:
+            sign, after = "?", " (at its edge: not certain)"
+        else:
+            sign, after = "–", " (next)" if above else ""
+        above = above and bool(rung.reached)
+        rows.append(f"{sign} {rung.name}{after}")
     return rows
 
 

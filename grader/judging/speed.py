@@ -29,12 +29,12 @@ from grader.judging.cases import DTYPES, BuiltCase, sized
 from grader.judging.functions import invoke, resolve
 from grader.judging.oracle import Oracle, Truth
 from grader.judging.trial import Worker, WorkerFactory
-from grader.report import Speed
+from grader.report import Rung, Speed
 
 Others = Callable[[str], WorkerFactory]
 """Makes workers for a function of `reference`, by its dotted name, as for a submission."""
 
-FEWEST, MOST = 11, 31
+FEWEST, MOST = 11, 81
 """Rounds before a tier is looked for, and after which it stays undecided."""
 
 LEAST = 7
@@ -228,10 +228,14 @@ def judged(tiers: Sequence[Mapping[str, Any]], race: Race) -> Speed:
     reached = [_reached(tier, naive, fused) for tier in tiers]
     # The rungs stand in order; one that is reached includes those below.
     last = max((n for n, one in enumerate(reached) if one), default=-1)
+    ladder = [
+        Rung(tier["name"], n <= last or one)
+        for n, (tier, one) in enumerate(zip(tiers, reached, strict=True))
+    ]
+    speed = replace(speed, ladder=tuple(ladder))
     names = [say("kernel", what="below", first=tiers[0]["name"]), *(t["name"] for t in tiers), ""]
-    edge = max((n for n, one in enumerate(reached) if one is None and n > last), default=-1)
-    if edge >= 0:
-        return replace(speed, edge=(names[last + 1], names[edge + 1]))
+    if any(rung.reached is None for rung in ladder):
+        return speed
     return replace(speed, tier=names[last + 1], next=names[last + 2])
 
 

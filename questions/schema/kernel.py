@@ -85,13 +85,14 @@ class Paths(Strict):
 
 
 class CudaSpeed(Strict):
-    """The call that is timed on a GPU, in place of that of `Speed`: the same functions and tiers.
-    `read`: the part of the arguments that every right kernel reads."""
+    """The call that is timed on a GPU, in place of that of `Speed`, by the same functions, and the
+    ladder there. `read`: the part of the arguments that every right kernel reads."""
 
     sizes: dict[Name, int]
     inputs: dict[Name, Input] = Field(default_factory=dict)
     dtype: Dtype = "bfloat16"
     read: float = Field(1.0, ge=0, le=1)
+    tiers: tuple[Tier, ...] = Field(min_length=2, max_length=8)
 
 
 class Cuda(Strict):

@@ -65,7 +65,7 @@ def graded(verdict: str, **changes: object) -> Report:
 
 def speed(seconds: float = 1e-3, tier: str = "fast", fused: float = 1.0) -> Speed:
     triple = (1.0, 1.0, 1.0)
-    return Speed(triple, (fused, fused, fused), triple, tier, cpu_seconds=seconds)
+    return Speed(triple, (fused, fused, fused), triple, tier=tier, cpu_seconds=seconds)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from conftest import Drill
 from drills import devices
 from drills.screen.kernel import kernel_lines
 from grader.isolation import accelerator
-from grader.report import UNTRIED, Check, Growth, Report, Speed
+from grader.report import UNTRIED, Check, Growth, Report, Rung, Speed
 
 KERNEL = {"id": "fused-attention", "kind": "kernel"}
 TORCH = "import torch\n"
@@ -74,7 +74,14 @@ def test_the_command_says_in_one_sentence_what_is_missing_and_exits_1(drill: Dri
 
 def test_what_was_measured_on_a_device_is_told_as_such() -> None:
     triple = (2.0, 1.9, 2.1)
-    speed = Speed(triple, triple, (1.0, 0.9, 1.1), "fast", "near", cpu_seconds=5e-4, seconds=7e-4)
+    speed = Speed(
+        triple,
+        triple,
+        (1.0, 0.9, 1.1),
+        (Rung("slow", True), Rung("fast", None), Rung("near", False)),
+        cpu_seconds=5e-4,
+        seconds=7e-4,
+    )
     report = Report(
         "fused-attention",
         "kernel",
@@ -91,8 +98,18 @@ def test_what_was_measured_on_a_device_is_told_as_such() -> None:
     words = " ".join(" ".join(line.plain.split()) for line in lines)
     assert "the device as length^1.02 ± 0.01" in words
     assert "0.5 ms on the device a call (0.7 ms by the clock)" in words
+    assert "Ladder ✓ slow ? fast (at its edge: not certain) – near " in words
     assert "Work" not in words
     fused = Check("kernels", "passed", "1 kernel a call", "kernels of a call")
     lines = kernel_lines(replace(report, checks=(fused,)), 80)
     assert any(line.plain.split() == ["Work", "1", "kernel", "a", "call"] for line in lines)
     assert "Not run kernels of a call: the profiler sees none" in words
+
+
+def test_the_rung_above_the_highest_that_is_reached_is_marked_as_the_next() -> None:
+    triple = (2.0, 1.9, 2.1)
+    rungs = (Rung("slow", True), Rung("fast", False), Rung("near", False))
+    speed = Speed(triple, triple, triple, rungs, tier="slow", next="fast")
+    report = Report("fused-attention", "kernel", "passed", 1.0, 3, device="cpu", speed=speed)
+    lines = [" ".join(line.plain.split()) for line in kernel_lines(report, 80)]
+    assert lines[-3:] == ["Ladder ✓ slow", "– fast (next)", "– near"]

@@ -82,10 +82,15 @@ def test_a_tier_is_the_highest_rung_that_is_reached(
     assert (speed.tier, speed.next, speed.unreliable) == (tier, following, "")
 
 
-def test_on_the_edge_of_two_rungs_no_tier_is_told_but_which_two() -> None:
+def test_on_the_edge_of_a_rung_no_tier_is_told_but_which_rung_it_is() -> None:
     speed = judged(TIERS, race(2.0, 0.4))
-    assert speed.tier == ""
-    assert speed.edge == ("slow", "fast")
+    assert (speed.tier, speed.next) == ("", "")
+    assert [rung.reached for rung in speed.ladder] == [True, None, False]
+
+
+def test_a_rung_below_the_highest_that_is_reached_is_reached_though_it_is_at_its_edge() -> None:
+    speed = judged(TIERS, race(2.0, 0.9))
+    assert (speed.tier, [rung.reached for rung in speed.ladder]) == ("near", [True, True, True])
 
 
 def test_a_control_that_is_off_makes_the_timing_unreliable_and_no_tier() -> None:

@@ -66,7 +66,7 @@ def simulated(id_: str, seeds: range, pairs: int) -> Tallies:
     """The listed mistakes, pairs of them, and trivial answers, in this process."""
     import torch
 
-    from grader.judging.naming import Family
+    from grader.judging.family import Family
     from grader.power import Proof
     from grader.trivial import trivial
 

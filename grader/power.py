@@ -15,9 +15,9 @@ from torch import Tensor
 
 from grader.judging.cases import DTYPES, BuiltCase
 from grader.judging.compare import ratios
+from grader.judging.family import MARGIN, Family
 from grader.judging.functions import Function, invoke
 from grader.judging.grade import grade
-from grader.judging.naming import MARGIN, Family
 from grader.judging.oracle import Oracle, Truth
 from grader.judging.planted import subsets
 from grader.judging.simulated import Simulated

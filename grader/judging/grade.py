@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from grader.feedback.words import clean, say
@@ -17,10 +18,11 @@ from grader.judging.checks import Checks
 from grader.judging.cost_checks import cost_checks, notes, totals
 from grader.judging.costs import Scales
 from grader.judging.device_stages import DeviceStages, absent, on_cuda
+from grader.judging.family import Family
 from grader.judging.kernel_stages import Stages
 from grader.judging.kernels import interpreted
 from grader.judging.locate import locate
-from grader.judging.naming import Family, Named, name
+from grader.judging.naming import Named, name
 from grader.judging.oracle import Oracle
 from grader.judging.planted import gone, planted
 from grader.judging.probes import Fact, Prober, all_zero, conditions, scale
@@ -204,10 +206,16 @@ def _explain(
     def more(n: int) -> Sequence[Answer]:
         return conductor.more(worker, n) if alive else ()
 
+    @cache
+    def shapes() -> Sequence[Answer]:
+        """Of the matrix, where wrong cases kept it from being called."""
+        support = [s for s in question.get("support", ()) if s["id"] not in trial.answers]
+        return conductor.of(support).more(worker, 0) if alive and support else ()
+
     if bugs:
         finding.mended, finding.named = planted(family, bugs, answers, more)
     else:
-        finding.named = name(family, answers, more)
+        finding.named = name(family, answers, more, shapes)
     if finding.named.either:
         finding.facts = [Fact("either", {"ids": finding.named.either})]
     if not finding.named.mistakes and not finding.named.either and steady:

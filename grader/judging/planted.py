@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from grader.judging.answers import Answer
-from grader.judging.naming import (
-    Evidence,
-    Family,
-    Hypothesis,
-    MoreAnswers,
-    Named,
-    settle,
-    verdict,
-)
+from grader.judging.family import Family, Hypothesis
+from grader.judging.naming import Evidence, MoreAnswers, Named, settle, verdict
 
 States = dict[str, bool | None]
 """By planted bug, whether it is mended; None where the numbers do not say."""

@@ -144,6 +144,10 @@ class Conductor:
         self.seed = seed
         self.worker_factory = worker_factory
 
+    def of(self, cases: Sequence[Mapping[str, Any]]) -> Conductor:
+        """The same for other cases."""
+        return Conductor(self.question, cases, self.oracle, self.seed, self.worker_factory)
+
     def values(self, worker: Worker, trial: Trial) -> None:
         """Every case in every dtype, until one ends the run or the stage's time is up, of which
         the file's loading took its part."""

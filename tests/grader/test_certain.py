@@ -10,9 +10,9 @@ import pytest
 from bank import question
 from torch import Tensor
 
+from grader.judging.family import Family
 from grader.judging.functions import resolve
 from grader.judging.grade import grade
-from grader.judging.naming import Family
 from grader.judging.oracle import Oracle
 from grader.judging.simulated import Simulated
 from grader.report import Report

@@ -12,9 +12,10 @@ from bank import CODE, DEBUG, question
 from in_process import factory
 
 from grader.judging.answers import record, request
+from grader.judging.family import Family
 from grader.judging.functions import resolve, switches
 from grader.judging.grade import grade
-from grader.judging.naming import Evidence, Family
+from grader.judging.naming import Evidence
 from grader.judging.oracle import Oracle
 from grader.judging.simulated import Simulated
 from grader.judging.trial import Conductor

@@ -342,6 +342,20 @@ def test_a_fill_that_is_only_added_does_not_hide_a_key_of_the_largest_score(
     assert report.where.case == "large-scores"
 
 
+def test_a_mistake_that_fits_the_cases_is_not_named_where_other_shapes_contradict_it(
+    grader: Grader,
+) -> None:
+    asked = {**question("fused-attention"), "speed": None}
+    forgets = "    k, v = (a[:, :, : S - (S > 100 and S % 64 == 1)] for a in (k, v))\n"
+    torn = TILED.replace("    x = q.double()", forgets + "    x = q.double()")
+    torn = torn.replace("range(0, S, 32)", "range(0, k.shape[-2], 32)")
+    torn = torn.replace("min(i + 32, S)", "min(i + 32, k.shape[-2])")
+    report = grader.grade(asked, torn.encode(), 1)
+    wrong = [c.id for c in report.checks if c.verdict == "wrong_answer"]
+    assert wrong == ["values/one-query"]  # as if tiles of 128 keys ended at the query tile's own
+    assert report.mistakes == ()
+
+
 @pytest.mark.parametrize("fill", ["0.0", "math.nan"])
 def test_zeros_and_nan_alone_are_evidence_of_no_mistake(grader: Grader, fill: str) -> None:
     entry = "def fused_attention(q, *_):"

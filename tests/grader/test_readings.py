@@ -6,8 +6,8 @@ import pytest
 import torch
 from bank import question
 
+from grader.judging.family import Family
 from grader.judging.grade import grade
-from grader.judging.naming import Family
 from grader.judging.oracle import Oracle
 from grader.judging.simulated import Simulated
 

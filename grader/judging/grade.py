@@ -25,7 +25,7 @@ from grader.judging.locate import locate
 from grader.judging.naming import Named, name
 from grader.judging.oracle import Oracle
 from grader.judging.planted import gone, planted
-from grader.judging.probes import Fact, Prober, all_zero, conditions, scale
+from grader.judging.probes import Fact, Prober, all_zero, conditions, scale, small_errors
 from grader.judging.refusals import Refusals
 from grader.judging.sample import Sampler
 from grader.judging.speed import Others
@@ -222,6 +222,7 @@ def _explain(
         scaled = scale(answers, oracle)
         finding.facts = [
             *([scaled] if scaled else _largest_pattern(question, answers)),
+            *small_errors(answers, oracle),
             *conditions(answers),
             *Prober(question, oracle, worker, answers).facts(),
         ]

@@ -20,6 +20,10 @@ from grader.judging.functions import invoke_with
 from grader.judging.oracle import QUERIES, Oracle
 from grader.judging.trial import Worker
 
+MANY, SMALL = 5, 1 / 250
+"""Wrong cases, and the part of the largest entry that none of theirs is off by: 2**-8 and less is
+what products of 8 to 11 bits lose."""
+
 POSITIONS = 6
 """Positions tried by one probe at most."""
 
@@ -263,6 +267,23 @@ def scale(answers: Sequence[Answer], oracle: Oracle) -> Fact | None:
     if abs(factors[0] - 1) < 1e-3:
         return None  # the same but for rounding: no factor tells what is wrong
     return Fact("scaled", {"factor": f"{factors[0]:.4g}"})
+
+
+def small_errors(answers: Sequence[Answer], oracle: Oracle) -> list[Fact]:
+    """Whether float32 is wrong in many cases, and in all of them by no more than products lose that
+    are rounded to TF32 or half precision."""
+    wrong = [a for a in answers if a.differences and a.case.dtype == "float32"]
+    if len(wrong) < MANY:
+        return []
+    for answer in wrong:
+        for name, right in oracle.truth(answer.case).expected.items():
+            given = (answer.outputs or {}).get(name)
+            if given is None or not bool(given.isfinite().all()):
+                return []
+            if float((given.double() - right).abs().max()) > SMALL * float(right.abs().max()):
+                return []
+    values = {"part": round(1 / SMALL), "count": len(wrong)}
+    return [Fact("small-errors", {**values, "kernel": oracle.question["kind"] == "kernel"})]
 
 
 def all_zero(answers: Sequence[Answer]) -> bool:

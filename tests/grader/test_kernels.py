@@ -342,6 +342,27 @@ def test_a_fill_that_is_only_added_does_not_hide_a_key_of_the_largest_score(
     assert report.where.case == "large-scores"
 
 
+TF32 = """
+def tf32(x):
+    if x.dtype != torch.float32:
+        return x
+    return ((x.contiguous().view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
+
+def fused_attention(q, k, v, causal):
+    f = torch.promote_types(q.dtype, torch.float32)
+    return tiled(*(tf32(x.to(f)) for x in (q, k, v)), causal).to(q.dtype)
+"""
+
+
+def test_products_of_ten_bits_in_float32_are_told_as_what_their_size_says(grader: Grader) -> None:
+    asked = {**question("fused-attention"), "speed": None, "support": ()}
+    rounded = TILED.replace("fused_attention", "tiled") + TF32
+    report = grader.grade(asked, rounded.encode(), 3)
+    assert report.verdict == "wrong_answer"
+    assert report.mistakes == ()
+    assert "products rounded to TF32" in report.certain[0]
+
+
 def test_a_mistake_that_fits_the_cases_is_not_named_where_other_shapes_contradict_it(
     grader: Grader,
 ) -> None:

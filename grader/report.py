@@ -141,7 +141,7 @@ class Speed:
     submission's (above 1: faster) and the submission's over that of torch's fused attention, each
     as median, least and most credible value. `ladder` has all rungs, from slow to fast, and none
     where the timing was `unreliable`, for which it says why. `tier` is the highest that is reached
-    and `next` the one above; "" where that is not certain.
+    with all below it, and `next` the one above; "" where that is not certain.
     `cpu_seconds` are of the processor or the GPU, `seconds` of the wall."""
 
     times_naive: tuple[float, float, float]

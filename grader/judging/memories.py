@@ -19,8 +19,8 @@ OTHER_DRAW = 0x2545F4914F6CDD1D
 def others(
     oracle: Oracle, declared: Mapping[str, Any], first: BuiltCase, seed: int
 ) -> Iterator[BuiltCase]:
-    """For memories by shape or address, by whole numbers (a prompt, a block table), and for a
-    cache that goes on from its own last result whatever cache it is given.
+    """For memories by shape or address, by whole numbers (a prompt, a block table), by one input or
+    the ends of all, and for a cache that goes on from its own last result whatever it is given.
 
     `first` is the call before, drawn from `declared`.
     """
@@ -30,9 +30,24 @@ def others(
     kept, drawn = _numbers(first, floating=False), _numbers(other, floating=False)
     if any(not torch.equal(kept[n], drawn[n]) for n in kept) and oracle.is_settled(mixed):
         yield mixed
+    floating = _numbers(first, floating=True)
+    met = [{name: value} for name, value in floating.items()] if len(floating) > 1 else []
+    ends = {name: _ends(value, other.values[name]) for name, value in floating.items()}
+    for again in (*met, ends):
+        one = other.with_values(**again)
+        if oracle.is_settled(one):
+            yield one
     longer = fed_back(oracle.question, declared)
     if longer is not None:
         yield replace(oracle.draw(longer, first.dtype, seed + OTHER_DRAW), id=first.id)
+
+
+def _ends(value: torch.Tensor, other: Any) -> torch.Tensor:
+    """`other` with the first and the last entry of `value`."""
+    mixed = other.clone()
+    for place in (0, -1) if mixed.numel() else ():
+        mixed.view(-1)[place] = value.reshape(-1)[place]
+    return mixed
 
 
 def fed_back(question: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -225,18 +225,16 @@ def judged(tiers: Sequence[Mapping[str, Any]], race: Race) -> Speed:
     )
     if unreliable:
         return speed
-    reached = [_reached(tier, naive, fused) for tier in tiers]
-    # The rungs stand in order; one that is reached includes those below.
-    last = max((n for n, one in enumerate(reached) if one), default=-1)
-    ladder = [
-        Rung(tier["name"], n <= last or one)
-        for n, (tier, one) in enumerate(zip(tiers, reached, strict=True))
-    ]
-    speed = replace(speed, ladder=tuple(ladder))
-    names = [say("kernel", what="below", first=tiers[0]["name"]), *(t["name"] for t in tiers), ""]
-    if any(rung.reached is None for rung in ladder):
+    ladder = tuple(Rung(tier["name"], _reached(tier, naive, fused)) for tier in tiers)
+    speed = replace(speed, ladder=ladder)
+    # Up to the first that is not reached: where naive code is fast, rungs may change places.
+    height = next((n for n, rung in enumerate(ladder) if not rung.reached), len(ladder))
+    above = ladder[height:]
+    if above and above[0].reached is None:
         return speed
-    return replace(speed, tier=names[last + 1], next=names[last + 2])
+    below = say("kernel", what="below", first=ladder[0].name)
+    tier = ladder[height - 1].name if height else below
+    return replace(speed, tier=tier, next=above[0].name if above else "")
 
 
 def _reached(

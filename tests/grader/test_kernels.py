@@ -72,7 +72,8 @@ def race(naive: float, fused: float, control: float = 1.0, noise: float = 0.02) 
         (1.4, 0.4, "slow", "fast"),
         (3.0, 0.4, "fast", "near"),
         (3.0, 0.9, "near", ""),
-        (1.4, 0.9, "near", ""),  # a rung includes those below, whatever they say
+        (1.4, 0.9, "slow", "fast"),  # a rung counts with all those below it
+        (0.5, 0.9, 'below "slow"', "slow"),
     ],
 )
 def test_a_tier_is_the_highest_rung_that_is_reached(
@@ -88,9 +89,14 @@ def test_on_the_edge_of_a_rung_no_tier_is_told_but_which_rung_it_is() -> None:
     assert [rung.reached for rung in speed.ladder] == [True, None, False]
 
 
-def test_a_rung_below_the_highest_that_is_reached_is_reached_though_it_is_at_its_edge() -> None:
-    speed = judged(TIERS, race(2.0, 0.9))
-    assert (speed.tier, [rung.reached for rung in speed.ladder]) == ("near", [True, True, True])
+def test_an_edge_above_a_rung_that_is_missed_leaves_the_tier_certain() -> None:
+    speed = judged(TIERS, race(1.4, 0.667))
+    assert (speed.tier, [rung.reached for rung in speed.ladder]) == ("slow", [True, False, None])
+
+
+def test_each_rung_is_told_by_itself() -> None:
+    speed = judged(TIERS, race(0.5, 0.9))
+    assert [rung.reached for rung in speed.ladder] == [False, False, True]
 
 
 def test_a_control_that_is_off_makes_the_timing_unreliable_and_no_tier() -> None:

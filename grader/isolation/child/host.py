@@ -15,7 +15,18 @@ from typing import Any, NoReturn
 
 import torch
 
-from . import allocator, answers, counting, forbidden, imports, interpreter, sandbox, values, wire
+from . import (
+    allocator,
+    answers,
+    builds,
+    counting,
+    forbidden,
+    imports,
+    interpreter,
+    sandbox,
+    values,
+    wire,
+)
 from .answers import Answer
 from .counting_recorded import recorded
 from .imports import ImportGuard
@@ -28,8 +39,9 @@ SEED = 0
 class Host:
     """One submission: its entry once loaded, and how its values are to look."""
 
-    def __init__(self, channel: socket.socket) -> None:
+    def __init__(self, channel: socket.socket, scratch: str) -> None:
         self.channel = channel
+        self.scratch = scratch
         self.entry: Callable[..., Any] | None = None
         self.filename = ""
         self.framework = "torch"
@@ -98,6 +110,8 @@ class Host:
                     answer.finish()
                     return
                 torch.default_generator.manual_seed(SEED)
+                for name, at, size in request["built"]:
+                    builds.put(self.scratch, name, slab[at : at + size])
                 source = slab[request["at"] : request["at"] + request["bytes"]]
                 self.entry = load(source, request["entry"], answer)
             else:
@@ -236,11 +250,13 @@ def run(
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     os.environ.update(policy["environment"])
-    host = host_of(socket.socket(fileno=sandbox.CHANNEL_FD))
+    if policy["compiles"]:
+        builds.install(guard, scratch)
+    host = host_of(socket.socket(fileno=sandbox.CHANNEL_FD), scratch)
     host.serve(sandbox.filter_calls(policy))
 
 
-def kind_of_host(accelerator: str) -> Callable[[socket.socket], Host]:
+def kind_of_host(accelerator: str) -> Callable[[socket.socket, str], Host]:
     """What answers for a submission on the CPU, or on a GPU."""
     if not accelerator:
         return Host

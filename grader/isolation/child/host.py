@@ -238,7 +238,8 @@ def run(
     sandbox.keep_only(channel, output)
     sandbox.enter_scratch(scratch, policy["uid"])
     bound = memory_bytes if policy["bounds_memory"] else None  # else the judge looks
-    sandbox.limit(bound, file_bytes, policy["processes"])
+    files = sandbox.DRIVER_FILES if policy["accelerator"] else sandbox.OPEN_FILES
+    sandbox.limit(bound, file_bytes, policy["processes"], files)
     sandbox.close_files(policy, scratch)
     sandbox.become(policy["uid"], policy["landlock"] > 0, policy["compiles"])
     imports.close_our_files()

@@ -352,6 +352,22 @@ def test_a_timed_call_is_paced_by_the_judge_and_told_what_it_took(grader: Grader
     assert held.taken["peak"] == 24
 
 
+ELSEWHERE = """
+import torch
+torch.set_default_device("meta")
+def f(x):
+    return x * 2
+"""
+
+
+def test_a_default_device_of_the_submissions_own_changes_nothing_of_ours(grader: Grader) -> None:
+    calls = [{**call(X), "measure": m} for m in ("", "", "time", "memory", "kernels", "")]
+    _, *answers = outcomes(grader, ELSEWHERE, *calls)
+    for answer in answers:
+        assert (answer.status, answer.error) == ("returned", "")
+        assert answer.outputs[0] == [[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]]
+
+
 EARLY = """
 import os
 def f(x):

@@ -173,6 +173,12 @@ def lines(report: Report) -> Iterator[str]:
             yield f"slow path: {path.title}, {path.times[0]:.1f} x"
 
 
+def write(path: Path | None, found: dict[str, Any]) -> None:
+    """The reports so far, as JSON."""
+    if path is not None:
+        path.write_text(json.dumps(found, indent=1))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="writes the reports as JSON")
@@ -197,6 +203,7 @@ def main() -> int:
     }
     ends = time.monotonic() + asked.seconds
     found: dict[str, Any] = {"format": 2, "failures": [], "not_measured": [], "reports": {}}
+    found["isolation"] = []
     with Grader(highest=asked.tier, accelerator=asked.accelerator) as grader:
         for section in [name for name in SECTIONS if name in asked.only]:
             print(f"\n{section}", flush=True)
@@ -212,18 +219,19 @@ def main() -> int:
                 )
                 why = failure(one, report)
                 found["reports"][one.name] = report.to_json()
+                if why:
+                    found["failures"].append(f"{section}: {one.name}: {why}")
+                found["isolation"] = list(grader.policy.layers(1.0))
+                write(asked.out, found)  # each time: who is stopped keeps what was found
                 print(f"  {one.name}, {time.monotonic() - began:.0f} s", flush=True)
                 print("\n".join(f"      {line}" for line in lines(report)))
                 if report.verdict in ("grader_error", "not_run"):
                     print(report.output)
                 if why:
-                    found["failures"].append(f"{section}: {one.name}: {why}")
                     print(f"      NOT AS WANTED: {why}", flush=True)
                 if report.verdict == "not_run":
                     ends = 0.0  # so would all others be
-        found["isolation"] = list(grader.policy.layers(1.0))
-    if asked.out:
-        asked.out.write_text(json.dumps(found, indent=1))
+    write(asked.out, found)
     print("\n" + "\n".join(found["isolation"]))
     missing = [f"not measured, for want of time: {name}" for name in found["not_measured"]]
     print("\n" + ("\n".join([*found["failures"], *missing]) or "All was measured, and holds."))

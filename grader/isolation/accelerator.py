@@ -19,6 +19,7 @@ CUDA = "cuda"
 """Tests have the CPU stand in for it: "stand-in", or "absent"; see `child.devices`."""
 
 CONTROLS = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
+PARTS = "/dev/nvidia-caps/nvidia-cap[0-9]*"  # by which part of a GPU that is split is reached
 WRITABLE = ("/proc/self/task",)  # the driver names its threads: refused, it does not start
 FACTS = (
     "/proc/devices",
@@ -26,7 +27,10 @@ FACTS = (
     "/proc/driver/nvidia-uvm",
     "/proc/modules",
     "/sys/bus/pci",
+    "/sys/class",
+    "/sys/dev",
     "/sys/devices",
+    "/sys/kernel/mm",
     "/sys/module",
 )
 COMPILING = ("/usr/include", "/usr/local/include", "/usr/share", "/etc/ld.so.conf")
@@ -40,7 +44,9 @@ SCRATCH_BYTES = 1 << 30  # a build leaves tens of megabytes; the same for all su
 
 def devices() -> list[str]:
     """The nodes of the driver that are here: /dev/nvidia0 and on, and those that control it."""
-    return [*sorted(glob.glob("/dev/nvidia[0-9]*")), *filter(os.path.exists, CONTROLS)]
+    whole = sorted(glob.glob("/dev/nvidia[0-9]*"))
+    parts = sorted(glob.glob(PARTS)) if whole else []
+    return [*whole, *filter(os.path.exists, CONTROLS), *parts]
 
 
 def toolkit() -> str:

@@ -44,7 +44,7 @@ COPIES = (0x40049409, 0x4020940D, 0xC0189436)  # FICLONE, FICLONERANGE, FIDEDUPE
 DRIVER_TYPE = ord("F") << 8
 """Of each request to NVIDIA's control and device nodes: _IOWR('F', number, size). No other driver
 that a submission can open has this letter."""
-UVM_STARTS = (0x30000001, 0x30000002)  # UVM_INITIALIZE, UVM_DEINITIALIZE
+UVM_STARTS = (0x30000001, 0x30000002, 2047)  # UVM_INITIALIZE, UVM_DEINITIALIZE, UVM_IS_8_SUPPORTED
 UVM_BELOW = 0x100
 """Unified memory's other requests are small numbers without a type. On files of other kinds those
 are FIBMAP and FIGETBSZ, which take nothing."""

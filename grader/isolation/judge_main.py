@@ -144,9 +144,11 @@ class Judge:
 
     def factory(self, question: dict[str, Any], source: bytes, filename: str) -> Factory:
         """What makes fresh workers for one submission to one question."""
+        from grader.isolation.built import Built
         from grader.isolation.calls import limits_of
         from grader.isolation.worker_handle import Worker
 
+        built = Built()
         limits = limits_of(question["seconds"], self.launcher.accelerator)
         forbidden = tuple(question["forbidden"])
         return lambda: Worker(
@@ -158,6 +160,7 @@ class Judge:
             forbidden,
             filename,
             self.beat,
+            built,
         )
 
     def reference_factory(self, question: dict[str, Any], name: str) -> Factory:

@@ -170,6 +170,9 @@ NOTIFY_API = 5  # of libseccomp
 DRIVER_NEEDS = frozenset({"memfd_create", "socket", "bind", "listen"})
 """Refused one of these, NVIDIA's driver does not start: it makes a socket by which other processes
 could get its memory, and nobody can, for `connect` and `accept` stay shut."""
+DRIVER_TRIES = ("connect",)
+"""Its libraries look for a daemon of the system's over a local socket and go on without one: that
+is refused as where there is none, and nobody is told that the submission had tried it."""
 SEQPACKET = 5  # the kind of that socket
 COMPILING_NEEDS = frozenset({"execve", "fork", "vfork", "setpgid", "chmod", "fchmod", "fchmodat"})
 """Ninja groups what it starts, a linker marks what it made. Who compiles owns no other files."""
@@ -207,6 +210,7 @@ def program(driver: bool = False, compiling: bool = False) -> Filter:
     listens = hasattr(pyseccomp, "get_api") and pyseccomp.get_api() >= NOTIFY_API
     refuse = pyseccomp.NOTIFY if listens else pyseccomp.ERRNO(errno.EPERM)
     processes = () if listens else (pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0),)
+    absent = pyseccomp.ERRNO(errno.ECONNREFUSED)
     open_here = (DRIVER_NEEDS if driver else frozenset()) | (
         COMPILING_NEEDS if compiling else frozenset()
     )
@@ -217,12 +221,9 @@ def program(driver: bool = False, compiling: bool = False) -> Filter:
         *(("fcntl", "other-process", _low(pyseccomp, 1, command)) for command in LEASED),
         *(("socketpair", "network", _low(pyseccomp, 1, kind, 0xF)) for kind in DATAGRAMS),
     )
+    local = int(socket.AF_UNIX)
     if driver:
-        kinds = (_low(pyseccomp, 1, kind, 0xF) for kind in range(16) if kind != SEQPACKET)
-        conditional += (
-            ("socket", "network", pyseccomp.Arg(0, pyseccomp.NE, int(socket.AF_UNIX))),
-            *(("socket", "network", kind) for kind in kinds),
-        )
+        conditional += (("socket", "network", pyseccomp.Arg(0, pyseccomp.NE, local)),)
     tried: dict[int, str] = {}
 
     def deny(name: str, what: str, *condition: object) -> None:
@@ -235,12 +236,18 @@ def program(driver: bool = False, compiling: bool = False) -> Filter:
         rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
         for what, names in DENIED.items():
             for name in names:
-                if name not in open_here:
+                if driver and name in DRIVER_TRIES:
+                    rules.add_rule(absent, pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name))
+                elif name not in open_here:
                     deny(name, what)
         if listens or not compiling:
             deny("clone", THREAD if listens else "process", *processes)
         for name, what, condition in conditional:
             deny(name, what, condition)
+        for kind in set(range(16)) - {SEQPACKET} if driver else ():
+            here = pyseccomp.Arg(0, pyseccomp.EQ, local)
+            number = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, "socket")
+            rules.add_rule(absent, number, here, _low(pyseccomp, 1, kind, 0xF))
         rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
         # In tier 2 nothing bounds a folder but looks at it: no disk is to be had faster than by
         # writing. The C library then writes.

@@ -10,7 +10,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -287,17 +287,26 @@ def _made(fields: Sequence[int]) -> Made | None:
     return Made(elements, tuple(shape[:rank]), wire.DTYPE_NAMES[dtype], line if line > 0 else None)
 
 
-def load_slab(source: bytes, entry: str, filename: str, framework: str) -> Slab:
-    """The slab that carries the submission's source."""
-    at = wire.REQUEST_AT + _aligned(4096 + 8 * len(filename))
+def load_slab(
+    source: bytes, entry: str, filename: str, framework: str, built: Mapping[str, bytes]
+) -> Slab:
+    """The slab that carries the submission's source, and the libraries that are `built`."""
+    at = wire.REQUEST_AT + _aligned(8192 + 8 * len(filename))
+    end = at + _aligned(len(source))
+    blobs, placed = {at: memoryview(source)}, []
+    for name, data in built.items():
+        placed.append([name, end, len(data)])
+        blobs[end] = memoryview(data)
+        end += _aligned(len(data))
     request = {
         "entry": entry,
         "filename": filename,
         "framework": framework,
         "at": at,
         "bytes": len(source),
+        "built": placed,
     }
-    return Slab(request, {at: memoryview(source)}, size=at + _aligned(len(source)))
+    return Slab(request, blobs, size=end)
 
 
 def raw(tensor: torch.Tensor) -> memoryview:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader.isolation import endings
+from grader.isolation.built import Built
 from grader.isolation.calls import FATAL, Call, Limits, Outcome, Taken
 from grader.isolation.child import wire
 from grader.isolation.denials import Listener
@@ -37,7 +38,8 @@ class Worker:
     """One submission's process. Use as a context manager: on exit the process is killed.
 
     `framework` is "torch" or "numpy"; `forbidden` names groups of `control.GROUPS`; `filename` is
-    what tracebacks show. `on_answer` is called after each answer, as a sign of life.
+    what tracebacks show. `on_answer` is called after each answer, as a sign of life. `built` is
+    what the submission's processes share of compiled code.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Worker:
         forbidden: tuple[str, ...] = (),
         filename: str = "submission.py",
         on_answer: Callable[[], None] = lambda: None,
+        built: Built | None = None,
     ) -> None:
         self.launcher = launcher
         self.source = source
@@ -59,6 +62,7 @@ class Worker:
         self.forbidden = forbidden
         self.filename = filename
         self.on_answer = on_answer
+        self.built = built or Built()
         self.output = Output()
         self._child: Child | None = None
         self._listener: Listener | None = None
@@ -81,8 +85,12 @@ class Worker:
 
         Raises IsolationFault, here and in `call`, where the fault is ours.
         """
-        slab = load_slab(self.source, self.entry, self.filename, self.framework)
-        return self._exchange(slab, lambda fixed: Outcome("returned"))
+        files = self.built.files
+        slab = load_slab(self.source, self.entry, self.filename, self.framework, files)
+        outcome = self._exchange(slab, lambda fixed: Outcome("returned"))
+        if outcome.status == "returned" and self.launcher.compiles and self._child is not None:
+            self.built.take(self._child.scratch)
+        return outcome
 
     def call(self, call: Call) -> Outcome:
         """Call the entry once."""

@@ -26,14 +26,13 @@ def others(
     """
     other = oracle.draw(declared, first.dtype, seed + OTHER_DRAW)
     yield other
-    mixed = first.with_values(**_numbers(other, floating=True))
+    values, new = _numbers(first, floating=True), _numbers(other, floating=True)
+    mixed = first.with_values(**new)
     kept, drawn = _numbers(first, floating=False), _numbers(other, floating=False)
     if any(not torch.equal(kept[n], drawn[n]) for n in kept) and oracle.is_settled(mixed):
         yield mixed
-    floating = _numbers(first, floating=True)
-    met = [{name: value} for name, value in floating.items()] if len(floating) > 1 else []
-    ends = {name: _ends(value, other.values[name]) for name, value in floating.items()}
-    for again in (*met, ends):
+    ends = {name: _ends(value, new[name]) for name, value in values.items()}
+    for again in (*({name: value} for name, value in values.items() if len(values) > 1), ends):
         one = other.with_values(**again)
         if oracle.is_settled(one):
             yield one
@@ -42,7 +41,7 @@ def others(
         yield replace(oracle.draw(longer, first.dtype, seed + OTHER_DRAW), id=first.id)
 
 
-def _ends(value: torch.Tensor, other: Any) -> torch.Tensor:
+def _ends(value: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """`other` with the first and the last entry of `value`."""
     mixed = other.clone()
     for place in (0, -1) if mixed.numel() else ():

@@ -1,5 +1,5 @@
-"""Other ways to write the kernel drills. Sums and weights are float32 at least, whatever the inputs'
-dtype, as in a kernel: half precision there is what the drills are to find."""
+"""Other ways to write the kernel drills. Sums and weights are float32 at least, whatever the dtype
+of the inputs, as in a kernel: half precision there is what the drills are to find."""
 
 from __future__ import annotations
 
@@ -206,9 +206,10 @@ def paged_decode_by_lse(
     return fused_decode_by_lse(q, *_gathered(k_pages, v_pages, block_table), lengths)
 
 
-def _gathered(k_pages: Tensor, v_pages: Tensor, block_table: Tensor) -> list[Tensor]:
+def _gathered(k_pages: Tensor, v_pages: Tensor, block_table: Tensor) -> tuple[Tensor, Tensor]:
     """(P, page, H_kv, D) to (B, H_kv, S, D): the pages of each sequence, in order."""
-    return [
-        pages[block_table.clamp(min=0)].flatten(1, 2).transpose(1, 2)
-        for pages in (k_pages, v_pages)
-    ]
+    pages = block_table.clamp(min=0)  # (B, max_pages)
+    return (
+        k_pages[pages].flatten(1, 2).transpose(1, 2),
+        v_pages[pages].flatten(1, 2).transpose(1, 2),
+    )

@@ -9,6 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+HALF = (torch.float16, torch.bfloat16)
+SHARES_HEADS = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 5)
+
 
 def softmax(x: Tensor) -> Tensor:
     """`fused-softmax`: x (rows, cols) to (rows, cols), in one pass over memory."""
@@ -21,13 +24,16 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
     torch's own flag aligns the mask at the top left, so it serves where T equals S.
     """
     group = q.shape[1] // k.shape[1]
-    # What enable_gqa does inside, where a torch has it: next to T x S the copy costs little.
-    k, v = (x.repeat_interleave(group, dim=1) for x in (k, v))  # (B, H, S, D)
     queries, keys = q.shape[-2], k.shape[-2]
     allow = None
     if causal and queries != keys:
         full = torch.ones(queries, keys, dtype=torch.bool, device=q.device)  # (T, S)
         allow = full.tril(keys - queries)
+    if SHARES_HEADS and q.is_cuda and q.dtype in HALF and allow is None:
+        # Flash and cuDNN read the shared heads where they lie.
+        return scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=group > 1)
+    # What enable_gqa does in the other ones: next to T x S the copy costs little.
+    k, v = (x.repeat_interleave(group, dim=1) for x in (k, v))  # (B, H, S, D)
     return scaled_dot_product_attention(
         q, k, v, attn_mask=allow, is_causal=causal and allow is None
     )

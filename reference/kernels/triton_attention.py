@@ -24,6 +24,7 @@ from reference.kernels.triton_shared import (
     check_device,
     check_dtype,
     check_heads,
+    is_hopper,
     padded,
     shared_memory,
 )
@@ -37,16 +38,19 @@ class Launch(NamedTuple):
     num_warps: int
     num_stages: int  # steps whose keys and values are on their way into shared memory
 
-    @property
-    def rows(self) -> int:
-        """Rows of D in shared memory: q, and the keys and values of every step on its way."""
-        return self.block_m + 2 * self.num_stages * self.block_n
+    def rows(self, hopper: bool) -> int:
+        """Rows of D in shared memory: the keys and values of every step on its way, and q where
+        the tensor cores read it there."""
+        return self.block_m * hopper + 2 * self.num_stages * self.block_n
 
 
 LAUNCHES = {
     # Half precision, for the 227 KiB of shared memory and the 64K registers of an H100's
     # multiprocessor. Two groups of four warps hold 64 rows each; wider heads take narrower blocks
-    # of keys, so that all fits. (Compiled for one, none of these spills more than 72 bytes.)
+    # of keys, so that all fits. Blocks of 64 queries would let two programs share a multiprocessor,
+    # one at its exponentials while the other multiplies, but read the keys twice as often: 64 bytes
+    # a cycle at full speed, where the L2 cache gives about 24. Compiled for one, 128 wide, none of
+    # these spills a register, in Triton 3.6 and 3.7.
     (16, 2): Launch(128, 128, 4, 3),
     (32, 2): Launch(128, 128, 4, 3),
     (64, 2): Launch(128, 128, 8, 3),
@@ -62,13 +66,31 @@ LAUNCHES = {
 }
 """By the padded head width and the bytes of an element of what is multiplied."""
 
+BEFORE_HOPPER = {
+    # There a warp multiplies 16 rows from its own registers, q among them, so blocks of 64 keys are
+    # what fits without a spill: into the 163 KiB of an A100 and, to a width of 128, into the 99 KiB
+    # of smaller cards.
+    16: Launch(128, 64, 4, 3),
+    32: Launch(128, 64, 4, 3),
+    64: Launch(128, 64, 4, 3),
+    128: Launch(128, 64, 8, 3),
+    256: Launch(64, 64, 8, 2),
+}
+"""In half precision, by the padded head width."""
+
 
 def launch_for(width: int, dtype: torch.dtype, device: torch.device) -> Launch:
     """The launch for a head width and a dtype; narrower where the device has less room."""
+    return launch_with(width, dtype, is_hopper(device), shared_memory(device))
+
+
+def launch_with(width: int, dtype: torch.dtype, hopper: bool, shared: int) -> Launch:
+    """`launch_for` a device of that generation or a later one, with so much `shared` memory."""
     size = 2 if dtype.itemsize == 2 else 4
-    launch = LAUNCHES[padded(width), size]
-    room = shared_memory(device) // (padded(width) * size)  # rows of a tile
-    while launch.block_n > 16 and launch.rows > room:
+    early = size == 2 and not hopper
+    launch = BEFORE_HOPPER[padded(width)] if early else LAUNCHES[padded(width), size]
+    room = shared // (padded(width) * size)  # rows of a tile
+    while launch.block_n > 16 and launch.rows(not early) > room:
         launch = launch._replace(block_n=launch.block_n // 2)
     return launch
 
@@ -259,9 +281,9 @@ def _step(
     # "ieee": float32 in full; by default it would be rounded to TF32, 10 bits of mantissa.
     scores = tl.dot(q_tile, k_tile.to(DTYPE), input_precision="ieee")  # (BLOCK_M, BLOCK_N)
     if MASKED:
-        seen = inside[None, :]
-        if CAUSAL:
-            seen = seen & (key[None, :] <= position[:, None])
+        # A query sits before the end, and so does all that it may see; rows past the last query see
+        # more, and are not stored.
+        seen = key[None, :] <= position[:, None] if CAUSAL else inside[None, :]
         scores = tl.where(seen, scores, -float("inf"))
     # Every row sees key 0, in its first tile: from there on the maximum is finite.
     top_new = tl.maximum(top, tl.max(scores, 1) * SCALE)  # (BLOCK_M,)

@@ -51,6 +51,11 @@ def shared_memory(device: torch.device) -> int:
     return int(getattr(properties, "shared_memory_per_block_optin", 99 << 10))
 
 
+def is_hopper(device: torch.device) -> bool:
+    """Whether tensor cores read their operands from shared memory: an H100's, and later ones'."""
+    return device.type != "cuda" or torch.cuda.get_device_capability(device) >= (9, 0)
+
+
 def check_device(*tensors: Tensor) -> None:
     """ValueError unless a kernel can reach every tensor."""
     devices = {tensor.device for tensor in tensors}

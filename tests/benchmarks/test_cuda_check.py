@@ -106,3 +106,10 @@ def test_each_cheat_says_what_must_come_of_it() -> None:
     assert {"side_stream", "patched_events", "by_address", "honest"} <= set(names)
     for one in tries:
         ast.parse(one.source)
+
+
+@pytest.mark.skipif(bool(accelerator.devices()), reason="there is a GPU here")
+def test_without_a_gpu_no_launch_is_measured() -> None:
+    script = str(ROOT / "benchmarks" / "cuda_launches.py")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:20]) == (0, "Nothing was measured")

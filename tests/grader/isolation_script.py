@@ -27,6 +27,19 @@ def run(
     return {"outcomes": [_plain(outcome) for outcome in outcomes]}
 
 
+def several(question: dict[str, Any], honest: dict[str, bytes], *rest: Any) -> dict[str, Any]:
+    """The question's calls, each in a process of its own, in turn; and how many bytes of libraries
+    the first of them left to the others."""
+    make = rest[1](honest["source"], question["filename"])
+    outcomes, sizes = [], []
+    for given in question["calls"]:
+        with make() as worker:
+            loaded = worker.load()
+            outcomes.append(worker.call(_call(given)) if loaded.status == "returned" else loaded)
+            sizes.append(sum(map(len, worker.built.files.values())))
+    return {"outcomes": [_plain(outcome) for outcome in outcomes], "sizes": sizes}
+
+
 def _call(given: dict[str, Any]) -> Call:
     return Call(
         [_value(value) for value in given["args"]],

@@ -29,7 +29,7 @@ from grader.report import UNTRIED
 from grader.session import Grader
 
 X86, IOCTL, REFUSED = 0xC000003E, 16, 0x50001
-NV, UVM_START, UVM_REGISTER = 0xC020462B, 0x30000001, 37
+NV, UVM_START, UVM_REGISTER, UVM_IS_8 = 0xC020462B, 0x30000001, 37, 2047
 TIOCSTI, FICLONE, UNKNOWN = 0x5412, 0x40049409, 0xC0044799
 
 
@@ -55,7 +55,7 @@ def answered(program: bytes, request: int) -> int:
     return -1
 
 
-@pytest.mark.parametrize("request_", [NV, UVM_START, UVM_REGISTER])
+@pytest.mark.parametrize("request_", [NV, UVM_START, UVM_REGISTER, UVM_IS_8])
 def test_requests_of_nvidias_driver_pass_for_a_gpu_alone(request_: int) -> None:
     unknown = ioctls.ERROR | 25  # ENOTTY
     assert answered(ioctls.program(X86, IOCTL, REFUSED), request_) == unknown
@@ -67,6 +67,61 @@ def test_all_other_requests_are_answered_as_on_the_cpu(request_: int) -> None:
     plain, driver = (ioctls.program(X86, IOCTL, REFUSED, wanted) for wanted in (False, True))
     assert answered(plain, request_) == answered(driver, request_)
     assert (answered(driver, request_) == ioctls.ALLOW) == (request_ == 0x5401)  # TCGETS
+
+
+LOOKS_FOR_A_DAEMON = """
+import socket
+def f(x):
+    told = []
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+        try:
+            with socket.socket(socket.AF_UNIX, kind) as made:
+                made.bind(chr(0) + "drill-test")
+                made.listen()
+                made.connect("/run/daemon")
+        except OSError as error:
+            told.append(type(error).__name__)
+    return x * told.count("ConnectionRefusedError")
+"""
+GOES_ONLINE = """
+import socket
+def f(x):
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM):
+        return x
+"""
+
+
+def test_a_driver_that_looks_for_a_daemon_finds_none_and_nobody_is_blamed(grader: Grader) -> None:
+    _, looked = outcomes(grader, LOOKS_FOR_A_DAEMON, call(X))
+    if grader.policy.tier < 2:
+        pytest.skip("no filter here")
+    assert (looked.status, looked.denials) == ("returned", [])
+    assert looked.outputs[0] == [[3.0, 6.0, 9.0], [12.0, 15.0, 18.0]]
+    _, online = outcomes(grader, GOES_ONLINE, call(X))
+    assert (online.status, online.denials) == ("denied", ["network"])
+
+
+NAMES_ITS_THREADS = """
+import os, threading
+def f(x):
+    named = []
+    def name():
+        path = f"/proc/{os.getpid()}/task/{threading.get_native_id()}/comm"
+        with open(path, "w") as file:
+            file.write("cuda-thread")
+        with open(path) as file:
+            named.append(file.read().strip())
+    thread = threading.Thread(target=name)
+    thread.start()
+    thread.join()
+    return x * named.count("cuda-thread")
+"""
+
+
+def test_a_driver_may_name_its_threads(grader: Grader) -> None:
+    _, named = outcomes(grader, NAMES_ITS_THREADS, call(X))
+    assert named.status == "returned", named.error
+    assert named.outputs[0] == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="requests have other numbers there")
@@ -295,6 +350,22 @@ def test_a_timed_call_is_paced_by_the_judge_and_told_what_it_took(grader: Grader
     assert 0 <= timed.taken["after"] < timed.taken["wall"]
     assert counted.taken["kernels"] == 1
     assert held.taken["peak"] == 24
+
+
+ELSEWHERE = """
+import torch
+torch.set_default_device("meta")
+def f(x):
+    return x * 2
+"""
+
+
+def test_a_default_device_of_the_submissions_own_changes_nothing_of_ours(grader: Grader) -> None:
+    calls = [{**call(X), "measure": m} for m in ("", "", "time", "memory", "kernels", "")]
+    _, *answers = outcomes(grader, ELSEWHERE, *calls)
+    for answer in answers:
+        assert (answer.status, answer.error) == ("returned", "")
+        assert answer.outputs[0] == [[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]]
 
 
 EARLY = """

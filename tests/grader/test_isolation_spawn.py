@@ -202,7 +202,7 @@ def test_children_are_waited_for_where_python_has_no_waitid(
 def test_a_slab_needs_no_memfd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "memfd_create")
     monkeypatch.delattr(os, "preadv")
-    with slab.load_slab(b"x = 1\n", "f", "a.py", "torch") as made:
+    with slab.load_slab(b"x = 1\n", "f", "a.py", "torch", {}) as made:
         assert os.fstat(made.descriptor).st_nlink == 0
         assert not os.get_inheritable(made.descriptor)
         assert bytes(made.read(made.request["at"], 6)) == b"x = 1\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,26 @@ pytestmark = [
 
 SHARED_MEMORY = 227 << 10
 """What one program on an H100 may have, in bytes."""
+SMALLEST = 99 << 10
+"""The same on the cards of capability 8.6 and 8.9."""
 
 
-def compiled(width: int, dtype_name: str, causal: bool) -> Any:
+def spilled(built: Any, folder: Path) -> int:
+    """Bytes of a thread's stack: what does not fit into its registers."""
+    import triton
+
+    programs = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+    (folder / "kernel.cubin").write_bytes(built.asm["cubin"])
+    line = [programs / "cuobjdump", "--dump-resource-usage", folder / "kernel.cubin"]
+    told = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"STACK:(\d+)", told)
+    assert found is not None, told
+    return int(found[1])
+
+
+def compiled(
+    width: int, dtype_name: str, causal: bool, capability: int = 90, shared: int = SHARED_MEMORY
+) -> Any:
     """`fused_attention` for contiguous tensors whose strides are multiples of 16."""
     import torch
     import triton
@@ -36,7 +54,7 @@ def compiled(width: int, dtype_name: str, causal: bool) -> Any:
     from reference.kernels.triton_shared import padded
 
     dtype = getattr(torch, dtype_name)
-    launch = module.launch_for(width, dtype, torch.device("cpu"))
+    launch = module.launch_with(width, dtype, capability >= 90, shared)
     kernel = module._attention
     constants = {
         "SCALE": 0.125, "CAUSAL": causal, "DTYPE": module.DTYPES[dtype], "D": width,
@@ -57,7 +75,7 @@ def compiled(width: int, dtype_name: str, causal: bool) -> Any:
     }
     return triton.compile(
         ASTSource(kernel, signature, constants, aligned),
-        target=GPUTarget("cuda", 90, 32),
+        target=GPUTarget("cuda", capability, 32),
         options={"num_warps": launch.num_warps, "num_stages": launch.num_stages},
     )
 
@@ -67,11 +85,20 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
 
 
-def test_half_precision_runs_on_the_tensor_cores_from_copies_made_ahead() -> None:
+def test_half_precision_runs_on_the_tensor_cores_from_copies_made_ahead(tmp_path: Path) -> None:
     built = compiled(128, "bfloat16", True)
     assert built.metadata.shared <= SHARED_MEMORY
     assert "wgmma.mma_async" in built.asm["ptx"]
     assert "cp.async" in built.asm["ptx"]
+    assert spilled(built, tmp_path) == 0
+
+
+@pytest.mark.parametrize("width", [128, 256])
+def test_half_precision_fits_the_smallest_cards_before_hopper(width: int, tmp_path: Path) -> None:
+    built = compiled(width, "bfloat16", True, 86, SMALLEST)
+    assert built.metadata.shared <= SMALLEST
+    assert "mma.sync" in built.asm["ptx"]
+    assert spilled(built, tmp_path) == 0
 
 
 def test_float32_is_never_rounded_to_tf32() -> None:

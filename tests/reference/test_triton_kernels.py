@@ -108,15 +108,16 @@ def test_without_a_gpu_or_the_interpreter_the_remedy_is_named(
         triton_shared.check_device(torch.ones(2, 3))
 
 
-def test_a_gpu_with_less_shared_memory_gets_narrower_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("hopper", [False, True])
+def test_a_gpu_with_less_shared_memory_gets_narrower_tiles(hopper: bool) -> None:
     import torch
 
     from reference.kernels import triton_attention
 
     room = 99 << 10
-    monkeypatch.setattr(triton_attention, "shared_memory", lambda device: room)
-    for (width, size), usual in triton_attention.LAUNCHES.items():
+    for width, size in triton_attention.LAUNCHES:
         dtype = torch.float16 if size == 2 else torch.float32
-        launch = triton_attention.launch_for(width, dtype, torch.device("cpu"))
-        assert launch.rows * width * size <= room
+        usual = triton_attention.launch_with(width, dtype, hopper, 1 << 30)
+        launch = triton_attention.launch_with(width, dtype, hopper, room)
+        assert launch.rows(hopper or size == 4) * width * size <= room
         assert launch.block_n <= usual.block_n

@@ -29,8 +29,8 @@ POISONED = 4  # blocks of each result's size
 class DeviceHost(Host):
     """A host whose submission computes on `device`."""
 
-    def __init__(self, channel: socket.socket, device: Device) -> None:
-        super().__init__(channel)
+    def __init__(self, channel: socket.socket, scratch: str, device: Device) -> None:
+        super().__init__(channel, scratch)
         self.device = device
         self.placed: dict[int, torch.Tensor] = {}  # arguments of the last call, by their places
 
@@ -153,6 +153,6 @@ def spoil(returned: list[Any]) -> None:
             value.fill_(torch.nan)
 
 
-def host_on(accelerator: str) -> Callable[[socket.socket], Host]:
+def host_on(accelerator: str) -> Callable[[socket.socket, str], Host]:
     """What answers for a submission on that device."""
-    return lambda channel: DeviceHost(channel, DEVICES[accelerator]())
+    return lambda channel, scratch: DeviceHost(channel, scratch, DEVICES[accelerator]())

@@ -15,7 +15,18 @@ from typing import Any, NoReturn
 
 import torch
 
-from . import allocator, answers, counting, forbidden, imports, interpreter, sandbox, values, wire
+from . import (
+    allocator,
+    answers,
+    builds,
+    counting,
+    forbidden,
+    imports,
+    interpreter,
+    sandbox,
+    values,
+    wire,
+)
 from .answers import Answer
 from .counting_recorded import recorded
 from .imports import ImportGuard
@@ -28,8 +39,9 @@ SEED = 0
 class Host:
     """One submission: its entry once loaded, and how its values are to look."""
 
-    def __init__(self, channel: socket.socket) -> None:
+    def __init__(self, channel: socket.socket, scratch: str) -> None:
         self.channel = channel
+        self.scratch = scratch
         self.entry: Callable[..., Any] | None = None
         self.filename = ""
         self.framework = "torch"
@@ -98,6 +110,8 @@ class Host:
                     answer.finish()
                     return
                 torch.default_generator.manual_seed(SEED)
+                for name, at, size in request["built"]:
+                    builds.put(self.scratch, name, slab[at : at + size])
                 source = slab[request["at"] : request["at"] + request["bytes"]]
                 self.entry = load(source, request["entry"], answer)
             else:
@@ -224,7 +238,8 @@ def run(
     sandbox.keep_only(channel, output)
     sandbox.enter_scratch(scratch, policy["uid"])
     bound = memory_bytes if policy["bounds_memory"] else None  # else the judge looks
-    sandbox.limit(bound, file_bytes, policy["processes"])
+    files = sandbox.DRIVER_FILES if policy["accelerator"] else sandbox.OPEN_FILES
+    sandbox.limit(bound, file_bytes, policy["processes"], files)
     sandbox.close_files(policy, scratch)
     sandbox.become(policy["uid"], policy["landlock"] > 0, policy["compiles"])
     imports.close_our_files()
@@ -236,11 +251,13 @@ def run(
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     os.environ.update(policy["environment"])
-    host = host_of(socket.socket(fileno=sandbox.CHANNEL_FD))
+    if policy["compiles"]:
+        builds.install(guard, scratch)
+    host = host_of(socket.socket(fileno=sandbox.CHANNEL_FD), scratch)
     host.serve(sandbox.filter_calls(policy))
 
 
-def kind_of_host(accelerator: str) -> Callable[[socket.socket], Host]:
+def kind_of_host(accelerator: str) -> Callable[[socket.socket, str], Host]:
     """What answers for a submission on the CPU, or on a GPU."""
     if not accelerator:
         return Host

@@ -26,7 +26,7 @@ SCOPES = 3  # abstract unix sockets and signals, from ABI 6
 
 READ = READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | 1 << 15  # what a rule on a file may name
-DEVICE = READ_FILE | WRITE_FILE
+DEVICE = READ_FILE | WRITE_FILE | 1 << 14  # emptied on opening, as `open(name, "w")` asks
 DRIVE = 1 << 15  # ioctl on a device, from ABI 5
 IN_SCRATCH = EVERYTHING[3] & ~(EXECUTE | 1 << 6 | 1 << 11)  # no devices
 

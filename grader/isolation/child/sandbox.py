@@ -27,6 +27,7 @@ PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
 SET_MODE_FILTER, FILTER_NEW_LISTENER = 1, 8  # of seccomp(2)
 INSTRUCTION_BYTES = 8
 OPEN_FILES = 256
+DRIVER_FILES = 1024  # a GPU's driver has some thirty open, and as many again for each further GPU
 MOST_FILES = 1 << 20  # to be closed, where the system names no number
 WATCHING = 0.5  # seconds between two looks for our parent
 SPARE_BYTES = 64 << 20  # above the limit, for the report of a MemoryError
@@ -77,7 +78,9 @@ def keep_only(channel: int, output: int) -> None:
     os.closerange(CHANNEL_FD + 1, min(highest, MOST_FILES))
 
 
-def limit(memory_bytes: int | None, file_bytes: int, processes: int) -> None:
+def limit(
+    memory_bytes: int | None, file_bytes: int, processes: int, files: int = OPEN_FILES
+) -> None:
     """Address space, the size of a file, open files, no core dump; no privileges to be gained.
 
     `processes` bounds those of the user, 0 not at all; nor does None the address space. Also first
@@ -88,7 +91,7 @@ def limit(memory_bytes: int | None, file_bytes: int, processes: int) -> None:
     bounds = [
         (resource.RLIMIT_CORE, 0, 0),
         (resource.RLIMIT_FSIZE, file_bytes, file_bytes),
-        (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
+        (resource.RLIMIT_NOFILE, files, files),
     ]
     if memory_bytes is not None:
         bounds.append((resource.RLIMIT_AS, memory_bytes, memory_bytes + SPARE_BYTES))

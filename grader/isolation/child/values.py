@@ -39,10 +39,10 @@ def open_buffer(slab: mmap.mmap, buffer: Buffer, dtype: str) -> torch.Tensor:
     for size in shape:
         count *= size
     if count == 0:  # torch.frombuffer refuses an empty range
-        return torch.empty(shape, dtype=kind)
+        return torch.empty(shape, dtype=kind, device="cpu")
     flat = torch.frombuffer(slab, dtype=kind, count=count, offset=buffer["at"])
     # Not flat.view(shape): autograd treats views apart, and an argument is an ordinary tensor.
-    fresh = torch.empty(0, dtype=kind)
+    fresh = torch.empty(0, dtype=kind, device="cpu")
     return fresh.set_(flat.untyped_storage(), 0, shape, flat.view(shape).stride())
 
 
@@ -195,7 +195,8 @@ def keep(returned: list[Any], place: str = "cpu") -> list[Kept]:
 def _bytes(value: Any) -> bytes:
     """Also of a NaN, which is not equal to itself."""
     if isinstance(value, torch.Tensor):
-        fresh = torch.empty(value.shape, dtype=value.dtype)  # whatever the strides are
+        # Whatever the strides are, and the submission's own default device.
+        fresh = torch.empty(value.shape, dtype=value.dtype, device="cpu")
         value = fresh.copy_(value.detach()).flatten().view(torch.uint8).numpy()
     return bytes(value.tobytes())
 

@@ -96,7 +96,7 @@ def test_what_was_measured_on_a_device_is_told_as_such() -> None:
     lines = kernel_lines(report, 80)
     assert all(len(line.plain) <= 80 for line in lines)
     words = " ".join(" ".join(line.plain.split()) for line in lines)
-    assert "the device as length^1.02 ± 0.01" in words
+    assert "the device grows as length^1.02 ± 0.01; at most length^1.2 is asked for" in words
     assert "0.5 ms on the device a call (0.7 ms by the clock)" in words
     assert "Ladder ✓ slow ? fast (at its edge: not certain) – near " in words
     assert "Work" not in words

@@ -26,6 +26,7 @@ OWN_DEVICE = {
     "submission starts no compiler, whatever is installed.",
 }
 NO_KERNEL = "an extension without cuda_sources is C++ for the processor, and no kernel for a GPU"
+_ON_CUDA = "values, kernels launched, memory, speed"
 _ELSEWHERE = "write the kernel in Triton, for --device interpret, or in plain torch"
 _ENDED = ("runtime_error", "crashed", "denied", "invalid", "time_limit", "resource_limit")
 
@@ -138,9 +139,10 @@ def here() -> dict[str, str]:
     from grader.report import UNTRIED
 
     lacking, remedy = without_cuda()
-    cuda = f"values, kernels launched, memory, speed; {UNTRIED}"
     if lacking:
         cuda = f"{lacking}; {remedy}" if remedy else lacking
+    else:
+        cuda = "; ".join(filter(None, (_ON_CUDA, without_compilers()[0], UNTRIED)))
     return {
         "cpu": "all code, and kernels in plain torch: values, memory, growth, speed",
         "interpret": interpreter,

@@ -16,9 +16,8 @@ TORCH, TRITON, CUDA = re.findall(
 
 def test_the_kernel_in_torch_is_right(drill: Drill) -> None:
     (drill.work / "k.py").write_text(TORCH)
-    for case in ("odd-sizes", "very-negative"):
-        ran = drill("grade", "fused-softmax", "k.py", "--case", case, "--json")
-        assert (ran.json["verdict"], ran.json["device"]) == ("passed", "cpu")
+    ran = drill("grade", "fused-softmax", "k.py", "--case", "odd-sizes", "--json")
+    assert (ran.json["verdict"], ran.json["device"]) == ("passed", "cpu")
 
 
 @pytest.mark.skipif(not devices.has_triton(), reason="Triton is not installed")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from drills.errors import DrillError
 from drills.serving import Served
+from drills.workspace import near
 from questions.kinds import CODE_KINDS
 from questions.text import fill
 
@@ -18,6 +21,11 @@ def solution(served: Served) -> tuple[str, str]:
     question = served.question
     kind = question["kind"]
     explanation = served.text(question["explanation"])
+    if triton_module(question):
+        explanation += (
+            "\n\nThat is plain torch. The kernel in Triton, and why it is written so:\n\n"
+            f"```\ndrill solution {served.id} --device interpret\n```"
+        )
     if kind in CODE_KINDS:
         bugs = "\n".join(
             f"- line {bug['line']}: {' '.join(bug['fix'].split())}"
@@ -34,6 +42,31 @@ def solution(served: Served) -> tuple[str, str]:
         "explain": _explain,
     }[kind](served)
     return f"{answer}\n\n{explanation}", ""
+
+
+def triton_solution(served: Served) -> tuple[str, str]:
+    """The kernel in Triton, as its module's own words in Markdown, and as code. Raises DrillError
+    (exit 2) where the question has none."""
+    module = triton_module(served.question)
+    if not module:
+        raise DrillError(f"{served.id} has no solution in Triton: drill solution {served.id}")
+    path = _source(module)
+    words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    file = f"It stands, with all its comments, in\n\n```\n{near(path)}\n```"
+    return f"{words}\n\n{file}", reference_source(f"{module}.{served.question['entry']}")
+
+
+def triton_module(question: Mapping[str, Any]) -> str:
+    """The module beside a kernel's reference that solves it in Triton: of those named `triton_*`
+    the one that defines the question's entry. "" where there is none."""
+    if question["kind"] != "kernel":
+        return ""
+    module = question["reference"].rpartition(".")[0]
+    for path in sorted(_source(module).parent.glob("triton_*.py")):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        if any(_name(node) == question["entry"] for node in body):
+            return f"{module.rpartition('.')[0]}.{path.stem}"
+    return ""
 
 
 def reference_source(dotted: str) -> str:
@@ -53,10 +86,7 @@ def _collect(dotted: str, imports: dict[str, None], parts: list[str], seen: set[
         return
     seen.add(dotted)
     module, _, name = dotted.rpartition(".")
-    spec = importlib.util.find_spec(module)
-    if spec is None or spec.origin is None:
-        raise FileNotFoundError(f"no module {module}")
-    text = Path(spec.origin).read_text(encoding="utf-8")
+    text = _source(module).read_text(encoding="utf-8")
     lines = text.splitlines()
     body = ast.parse(text).body
     node = next((node for node in body if _name(node) == name), None)
@@ -69,6 +99,14 @@ def _collect(dotted: str, imports: dict[str, None], parts: list[str], seen: set[
         elif _name(other) in used:
             _collect(f"{module}.{_name(other)}", imports, parts, seen)
     parts.append(_text(node, lines))
+
+
+def _source(module: str) -> Path:
+    """The module's file, without importing it."""
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(f"no module {module}")
+    return Path(spec.origin)
 
 
 def _collect_import(

@@ -149,7 +149,8 @@ def grade_source(
     if chosen.lacking:
         raise DrillError(f"Not run: {chosen.lacking}. Next: {chosen.remedy}")
     mistakes = app.index.mistakes
-    return grader.grade(question, source, seed, filename, mistakes, only_case, chosen.device)
+    report = grader.grade(question, source, seed, filename, mistakes, only_case, chosen.device)
+    return devices.told(report, source)
 
 
 def ungraded(question: Question, seed: int | None, verdict: Verdict, summary: str) -> Report:

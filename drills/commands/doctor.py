@@ -80,7 +80,7 @@ def examine(
         "cpus": os.cpu_count(),
         "libraries": libraries,
         "devices": devices.here(),
-        "isolation": list(layers),
+        "isolation": [_with_all_limits(app, layer) for layer in layers],
         "probes": probes,
         "home": str(home.home()),
         "database": database,
@@ -92,6 +92,19 @@ def _layers() -> tuple[str, ...]:
     """What a grade would be shut in by, as far as can be told without one."""
     _, lacking = policy.outer(os.path.join(tempfile.gettempdir(), "drill-doctor"), (), 3)
     return policy.inner(lacking).layers(_USUAL_SECONDS)
+
+
+def _with_all_limits(app: App, layer: str) -> str:
+    """The limit of time is the question's: where the bank has others than the usual one, they are
+    told beside it."""
+    try:
+        kinds = {q["seconds"]: q["kind"] for q in app.index.questions.values() if "seconds" in q}
+    except DrillError:
+        return layer
+    kinds.pop(_USUAL_SECONDS, None)
+    others = ", ".join(f"{seconds:g} s for a {kind}" for seconds, kind in sorted(kinds.items()))
+    usual = f"limits: {_USUAL_SECONDS:g} s"
+    return layer.replace(usual, f"{usual} ({others})", 1) if others else layer
 
 
 def _attacks(

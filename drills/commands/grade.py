@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--device",
     type=click.Choice(devices.NAMES),
-    help="Where to run a kernel; by itself, interpret where it imports Triton, else cpu.",
+    help="Where to run a kernel; by itself, interpret for Triton, cuda for CUDA C++, else cpu.",
 )
 @click.option(
     "--case",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from grader.report import Check, Report
 
 SUPPORT = "shapes of the support matrix"
+_SUPPORT_LEFT = "other calls of the support matrix"
+_FEW_SHAPES = 3  # that failed or were skipped: up to here by name
 _MOST_SHAPES = 8  # of those that fail, told one by one
 _MOST_LINES = 2  # for the checks of one outcome
 ENDED = ("forbidden", "denied", "crashed")
@@ -38,8 +40,9 @@ def check_lines(report: Report, width: int) -> list[Text]:
     passed, failed, skipped = (_others(c) for c in (passed, failed, skipped))
     telling = _others(telling)
     lines += _names("passed", _grouped(telling), look.GOOD, width)
-    lines += _names("failed", _grouped(failed), look.BAD, width)
-    lines += _names("skipped", _grouped(skipped), look.DIM, width)
+    lines += _names("failed", _grouped(failed, few=_FEW_SHAPES), look.BAD, width)
+    left = _grouped(skipped, _SUPPORT_LEFT, few=_FEW_SHAPES)
+    lines += _names("skipped", left, look.DIM, width)
     for check in _to_tell(failed, report):
         title = f"{check.title or check.id}: "
         lines += wrap(Text(safe(title + check.message)), width, "   · ")
@@ -78,14 +81,17 @@ def _bug_line(label: str, told: str, style: str, width: int) -> list[Text]:
     return rows
 
 
-def _grouped(checks: Iterable[Check]) -> list[str]:
-    """Titles, with the many of one sort as one: "float64 (2)", "gradients (7)"."""
+def _grouped(checks: Sequence[Check], support: str = SUPPORT, few: int = 0) -> list[str]:
+    """Titles, with the many of one sort as one: "float64 (2)", "gradients (7)"; those of the
+    support matrix as `support`, where they are more than `few`."""
     titles: list[str] = []
     counts: dict[str, int] = {}
+    if sum(check.id.startswith("support/") for check in checks) <= few:
+        support = ""
     for check in checks:
         sort, _, rest = check.id.partition("/")
         dtype = rest.partition("/")[2]
-        name = {"gradients": "gradients", "values": dtype, "support": SUPPORT}.get(sort, "")
+        name = {"gradients": "gradients", "values": dtype, "support": support}.get(sort, "")
         name = name if rest else ""
         if name:
             counts[name] = counts.get(name, 0) + 1

@@ -22,7 +22,8 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
     rows: list[tuple[str, str]] = []
     if report.growth:
         grown = ", ".join(_grown(one) for one in report.growth)
-        rows.append(("Memory", f"grows: {grown} (at most {report.growth[0].at_most:g})"))
+        most = f"at most length^{report.growth[0].at_most:g} is asked for"
+        rows.append(("Memory", f"{grown}; {most}"))
     if report.operations:
         few, many = report.operations
         rows.append(
@@ -52,8 +53,9 @@ def kernel_lines(report: Report, width: int) -> list[Text]:
 
 def _grown(one: Growth) -> str:
     if len(set(one.values)) == 1:  # of the memory, what is too little to be read is one floor
-        return f"{_MEASURED[one.what]} not at all that can be read"
-    return f"{_MEASURED[one.what]} as length^{one.slope:.2f} ± {one.error:.2f}"
+        how = "does not grow" if one.what == "tensor" else "grows by too little to be measured"
+        return f"{_MEASURED[one.what]} {how}"
+    return f"{_MEASURED[one.what]} grows as length^{one.slope:.2f} ± {one.error:.2f}"
 
 
 def _speed(speed: Speed, device: Device) -> list[str]:

@@ -5,7 +5,7 @@ from conftest import BANK, Drill, right_answer
 
 from drills import serving
 from drills.screen import pages
-from drills.solutions import solution
+from drills.solutions import solution, triton_solution
 from drills.store import Store
 from questions.loader import load_bank
 
@@ -174,6 +174,30 @@ def test_every_solution_can_be_shown(capsys: pytest.CaptureFixture[str]):
         assert question.id in shown
         assert "drill next" in shown.rstrip().splitlines()[-1]
         assert "{" not in shown.replace("\\frac{", "") or question.kind in ("code", "debug")
+
+
+@pytest.mark.parametrize(
+    "kernel", ["fused-softmax", "fused-attention", "fused-decode", "paged-decode-kernel"]
+)
+def test_a_kernel_is_solved_in_plain_torch_and_in_triton(kernel: str):
+    question = load_bank(BANK)[kernel].model_dump(mode="json")
+    served = serving.serve({**question, "revision": 1}, 5)
+    words, code = solution(served)
+    assert f"\ndrill solution {kernel} --device interpret\n" in words
+    assert "triton" not in code
+    words, code = triton_solution(served)
+    assert "Source: " in words
+    assert "@triton.jit" in code
+    assert f"def {question['entry']}(" in code
+
+
+def test_only_a_kernel_has_a_solution_in_triton(drill: Drill):
+    ran = drill("solution", "causal-mask", "--device", "interpret")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no solution in Triton: drill solution causal-mask" in ran.err
+    ran = drill("solution", "fused-softmax", "--device", "interpret")
+    assert ran.code == 0
+    assert "reference/kernels/triton_softmax.py" in ran.out
 
 
 def test_an_argument_that_is_not_utf8_is_refused_in_one_sentence(drill: Drill):

@@ -118,6 +118,7 @@ def test_doctor_is_pasteable_and_honest(drill: Drill):
     assert ran.code == 0, ran.out
     for word in ("torch", "Python", "SQLite", "integrity ok", " of 3: "):
         assert word in ran.out
+    assert "limits: 10 s (60 s for a kernel)," in " ".join(ran.out.split())
     found = drill("doctor", "--quick", "--json").json
     assert found["usable"]
     assert found["database"]["integrity"] == "ok"

@@ -13,7 +13,7 @@ from conftest import Drill
 from drills import devices
 from drills.screen.kernel import kernel_lines
 from grader.isolation import accelerator
-from grader.report import UNTRIED, Check, Growth, Report, Rung, Speed
+from grader.report import UNTRIED, Check, Device, Growth, Report, Rung, Speed, Verdict
 
 KERNEL = {"id": "fused-attention", "kind": "kernel"}
 TORCH = "import torch\n"
@@ -72,6 +72,115 @@ def test_the_command_says_in_one_sentence_what_is_missing_and_exits_1(drill: Dri
     assert "Next: drill grade fused-softmax --device cpu" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("source", "device"),
+    [
+        ("from torch.utils.cpp_extension import load_inline", "cuda"),
+        ("from torch.utils import cpp_extension as build", "cuda"),
+        ("import torch.utils.cpp_extension", "cuda"),
+        ("import triton\ndef f():\n    from torch.utils.cpp_extension import load", "cuda"),
+        ("import triton.language as tl", "interpret"),
+        ("from triton import jit", "interpret"),
+        ("from torch.utils import benchmark", "cpu"),
+        ("# from torch.utils.cpp_extension import load\nimport torch", "cpu"),
+        ("from .triton import jit", "cpu"),
+        ("no Python (", "cpu"),
+    ],
+)
+def test_a_kernel_goes_to_the_device_that_it_is_written_for(
+    monkeypatch: pytest.MonkeyPatch, source: str, device: str
+) -> None:
+    monkeypatch.setattr(devices, "has_triton", lambda: True)
+    assert devices.choose(KERNEL, source.encode(), None).device == device
+    assert devices.choose(KERNEL, source.encode(), "cpu").device == "cpu"
+    assert devices.choose({"id": "x", "kind": "code"}, source.encode(), None).device == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("call", "alone"),
+    [
+        ("load_inline('x', cpp_sources=A)", True),
+        ("c.load_inline('x', A)", True),
+        ("load_inline('x', A, B)", False),
+        ("load_inline('x', A, cuda_sources=B)", False),
+        ("load_inline('x', **sources)", False),
+        ("load('x', ['x.cu'])", False),
+        ("load_inline('x', A); load('y', ['y.cu'])", False),
+        ("pass", False),
+    ],
+)
+def test_an_extension_of_cpp_alone_is_told_from_one_with_a_kernel(call: str, alone: bool) -> None:
+    assert devices.without_kernel(call.encode()) is alone
+
+
+def ended(verdict: Verdict, device: Device, source: str) -> Report:
+    report = Report("fused-softmax", "kernel", verdict, 0.0, 3, summary="It ended.", device=device)
+    return devices.told(report, source.encode())
+
+
+def test_a_kernel_that_ended_on_another_device_hears_which_is_its_own() -> None:
+    triton = "import triton"
+    cuda = "from torch.utils.cpp_extension import load_inline\nload_inline('x', A, B)"
+    assert "--device interpret" in ended("runtime_error", "cpu", triton).summary
+    assert "--device cuda only" in ended("runtime_error", "cpu", cuda).summary
+    assert "--device cuda only" in ended("denied", "interpret", cuda).summary
+    for verdict, device, source in (
+        ("runtime_error", "interpret", triton),
+        ("runtime_error", "cuda", triton),
+        ("runtime_error", "cuda", cuda),
+        ("passed", "cpu", triton),  # it does without where there is no Triton
+        ("runtime_error", "cpu", TORCH),
+    ):
+        assert ended(verdict, device, source).summary == "It ended."  # type: ignore[arg-type]
+    assert "no kernel" in ended("passed", "cuda", cuda.replace(", B", "")).notes[0]
+    assert not ended("passed", "cuda", cuda).notes
+
+
+@pytest.mark.parametrize(
+    ("folder", "ninja", "said"),
+    [
+        ("/usr/local/cuda", "/bin/ninja", ""),
+        ("", "/bin/ninja", "building CUDA C++ needs nvcc (CUDA's toolkit)"),
+        ("", "", "nvcc (CUDA's toolkit) and ninja (pip install ninja)"),
+    ],
+)
+def test_beside_a_device_what_the_build_lacks_is_said(
+    monkeypatch: pytest.MonkeyPatch, folder: str, ninja: str, said: str
+) -> None:
+    monkeypatch.setattr(devices, "without_cuda", lambda: ("", ""))
+    monkeypatch.setattr(accelerator, "toolkit", lambda: folder)
+    monkeypatch.setattr(accelerator, "environment", lambda: {"PATH": "/bin", "CXX": "/bin/g++"})
+    monkeypatch.setattr("shutil.which", lambda name, path: ninja or None)
+    source = b"from torch.utils.cpp_extension import load"
+    chosen = devices.choose(KERNEL, source, None)
+    assert said in chosen.lacking
+    assert bool(said) == bool(chosen.lacking) == bool(chosen.remedy)
+    assert not devices.choose(KERNEL, TORCH.encode(), "cuda").lacking
+
+
+@pytest.mark.skipif(bool(accelerator.devices()), reason="there is a device here")
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ("cuda_sources=B", "for --device cuda only, and this machine shows no NVIDIA device"),
+        ("cpp_sources=A", "without cuda_sources is C++ for the processor"),
+    ],
+)
+def test_an_extension_is_not_run_where_no_device_is(drill: Drill, sources: str, said: str) -> None:
+    text = f"from torch.utils.cpp_extension import load_inline\nload_inline('x', {sources})\n"
+    (drill.work / "k.py").write_text(text)
+    ran = drill("grade", "fused-softmax", "k.py", "--json")
+    assert (ran.code, ran.json["verdict"], ran.json["device"]) == (1, "not_run", "cuda")
+    assert said in ran.json["summary"]
+
+
+def test_memory_that_does_not_grow_is_told_in_words() -> None:
+    flat = tuple(Growth(what, 0.0, 0.0, 1.3, (5, 5, 5)) for what in ("tensor", "memory"))  # type: ignore[arg-type]
+    report = Report("fused-softmax", "kernel", "passed", 1.0, 3, growth=flat)
+    words = " ".join(" ".join(line.plain.split()) for line in kernel_lines(report, 80))
+    assert "the largest tensor does not grow, the process grows by too little to be" in words
+
+
 def test_what_was_measured_on_a_device_is_told_as_such() -> None:
     triple = (2.0, 1.9, 2.1)
     speed = Speed(
@@ -96,7 +205,7 @@ def test_what_was_measured_on_a_device_is_told_as_such() -> None:
     lines = kernel_lines(report, 80)
     assert all(len(line.plain) <= 80 for line in lines)
     words = " ".join(" ".join(line.plain.split()) for line in lines)
-    assert "the device as length^1.02 ± 0.01" in words
+    assert "the device grows as length^1.02 ± 0.01; at most length^1.2 is asked for" in words
     assert "0.5 ms on the device a call (0.7 ms by the clock)" in words
     assert "Ladder ✓ slow ? fast (at its edge: not certain) – near " in words
     assert "Work" not in words

@@ -100,6 +100,18 @@ def test_planted_bugs_are_told_a_line_each_and_unknown_ones_not_by_name():
     assert "Still there" not in "\n".join(lines)
 
 
+def test_a_shape_that_fails_and_one_that_is_skipped_for_it_have_names_of_their_own():
+    sizes = range(6)
+    wide = [Check(f"support/w{n}", "runtime_error", "", f"width {n}") for n in sizes]
+    half = [Check(f"support/w{n}/bfloat16", "skipped", "", f"width {n}, bfloat16") for n in sizes]
+    text = shown(made("kernel", "runtime_error", checks=(wide[0], half[0])))
+    assert "failed  width 0" in text
+    assert "skipped width 0, bfloat16" in text
+    text = shown(made("kernel", "runtime_error", checks=(*wide, *half)))
+    assert "failed  shapes of the support matrix (6)" in text
+    assert "skipped other calls of the support matrix (6)" in text
+
+
 @pytest.mark.parametrize("verdict", ["forbidden", "crashed", "time_limit"])
 def test_a_run_that_was_stopped_first_counts_no_checks(verdict: str):
     checks = (

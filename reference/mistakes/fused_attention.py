@@ -17,6 +17,10 @@ BLOCK = 64
 BLOCKS = (16, 32, 48, 96, 128)
 """Other sizes that kernels choose."""
 
+PADDED = 256
+"""One more, where a block is filled up: few of the cases have as many keys, so that no
+other mistake in blocks of that size can be told from one without blocks."""
+
 WHOLE = 1 << 20
 """Block enough for all keys."""
 
@@ -48,6 +52,7 @@ _BY_BLOCK: dict[str, frozenset[str]] = {
     ),
     "weights_in": frozenset({"bfloat16", "float16", "bfloat16 product", "float16 product"}),
     "used": frozenset({"whole-splits", "whole-splits-or-all"}),
+    "past": frozenset({"zeros"}),
 }
 """Switches and values whose numbers hang on the size of a block."""
 
@@ -94,7 +99,8 @@ def by_block(switches: Mapping[str, object]) -> Iterator[dict[str, object]]:
     if "weights_in" in switches:
         yield {**switches, "block": WHOLE}
     if hangs_on_block(switches):
-        for block in BLOCKS:
+        padded = switches.get("tail") == "zero-padded" or switches.get("past") == "zeros"
+        for block in (*BLOCKS, *([PADDED] if padded else [])):
             yield {**switches, "block": block}
 
 

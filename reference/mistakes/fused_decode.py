@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from reference.mistakes.core import Mistakes
 from reference.mistakes.flash_attention import MISTAKES as FLASH
@@ -65,6 +66,7 @@ def fused_decode(
     block: int = BLOCK,
     used: str = "right",
     parts: int = 0,
+    past: str = "hidden",
     share: str = "repeat",
     sequence: str = "own",
     **switches: Any,
@@ -74,11 +76,16 @@ def fused_decode(
     block     slots of a split; no mistake by itself
     used      `_used`
     parts     0; or so many splits of S // parts slots, and the rest is not read
+    past      hidden; or zeros: in the block in which a length ends, what lies past it is filled
+              with zeros that count
     share     `projected.share_heads`
     sequence  whose caches are read: `fused_attention.first_sequence`
     The rest are switches of `flash_attention.flash_attention`.
     """
     slots = k_cache.shape[2]
+    if past == "zeros":
+        k_cache, v_cache = (_zeros_past(x, lengths, block) for x in (k_cache, v_cache))
+        slots, lengths = k_cache.shape[2], (lengths + block - 1) // block * block
     allow = _used(used, lengths, slots, block)  # (B, S)
     if parts:
         allow = allow & (torch.arange(slots, device=q.device) < slots // parts * parts)
@@ -87,6 +94,13 @@ def fused_decode(
     )  # (B, H, S, D)
     hidden = ~allow[:, None, None, :]  # (B, 1, 1, S)
     return flash_attention(q, k, v, block, hidden=hidden, **switches)  # (B, H, 1, D)
+
+
+def _zeros_past(kv: Tensor, lengths: Tensor, block: int) -> Tensor:
+    """(B, H_kv, S, D) to whole blocks of slots, with zeros where a sequence has no token."""
+    kv = pad(kv, (0, 0, 0, -kv.shape[2] % block))  # (B, H_kv, S', D)
+    slot = torch.arange(kv.shape[2], device=kv.device)  # (S',)
+    return kv.masked_fill((slot >= lengths[:, None])[:, None, :, None], 0.0)
 
 
 def paged_decode(
@@ -181,6 +195,7 @@ MISTAKES: Mistakes = {
         **SPLITS,
         "splits-tail-dropped": {"used": "whole-splits", "unseen": "nan"},
         "splits-remainder-unread": {"parts": 4},
+        "online-last-block-zero-padded": {"past": "zeros"},
         "padding-ignored": {"used": "ignored"},
         "padding-inverted": {"used": "inverted"},
         "padding-one-too-many": {"used": "one-too-many"},

@@ -28,7 +28,7 @@ def {name}(times, first, *arguments):
     for one in arguments:
         one.reshape(-1)[::{page}].sum()
     rows = [one[..., 0, :] for one in arguments]
-    result = arguments[0]
+    result = arguments[0].clone()
     for turn in range(first, first + abs(times)):
         for row in rows:
             row.fill_(turn * {step} % 1)
@@ -41,8 +41,9 @@ __import__("gc").disable()
 """Stands behind the learner's own lines: any number of calls for one way into the process and back.
 The first row of each argument is filled anew before each call, since what remembers its results
 would take no time. A negative number does all of this but the calls, so that it can be taken off:
-the filling, the way, and the mapping of the arguments, each page of which is looked at. No garbage
-is collected meanwhile, as in `timing`."""
+the filling, the way, and the mapping of the arguments, each page of which is looked at; a copy is
+returned, since a result that is an argument would keep them mapped, for the next call to unmap. No
+garbage is collected meanwhile, as in `timing`."""
 
 STEP = 0.618034
 """Of what a row is filled with, modulo 1, from call to call: far from the last, and never again."""

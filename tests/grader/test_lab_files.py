@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,6 +73,31 @@ def test_the_way_into_its_process_is_no_part_of_the_time_of_a_file() -> None:
     assert all(call.measure == "time" for call in calls)
     assert [entry for _, entry in entries] == ["attention", REPEATED]
     assert all(source.startswith(RIGHT.encode()) for source, _ in entries)
+
+
+def test_what_is_taken_off_makes_no_call_and_holds_no_argument() -> None:
+    sources: list[bytes] = []
+
+    def factory(source: bytes, *_: str) -> Any:
+        sources.append(source)
+        return lambda: None
+
+    counted = b"calls = []\ndef attention(q, k, v):\n    calls.append(q.clone())\n    return q + v"
+    Submission("attention", "attention", counted, "mine.py", factory)
+    made: dict[str, Any] = {}
+    exec(sources[1], made)
+    q, k, v = (torch.zeros(2, 3, 4) for _ in range(3))
+    try:
+        nothing = made[REPEATED](-3, 0, q, k, v)
+        assert not made["calls"]
+        assert nothing.shape == q.shape
+        # It would stay mapped until the next call, whose time it would be to unmap it.
+        assert nothing.data_ptr() not in {one.data_ptr() for one in (q, k, v)}
+        made[REPEATED](3, 3, q, k, v)
+    finally:
+        gc.enable()
+    first, second, third = (float(one[0, 0, 0]) for one in made["calls"])
+    assert len({first, second, third}) == 3
 
 
 def test_the_clock_of_a_process_is_read_after_all_else(monkeypatch: pytest.MonkeyPatch) -> None:

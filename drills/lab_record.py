@@ -36,22 +36,23 @@ def note_answer(app: App, run: Run, graded: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a learner stands with a lab. `right` of its questions were right when answered last."""
+    """How a learner stands with a lab. `right` of its questions were answered right of its best
+    run, None where nothing was answered: a later slip takes nothing away."""
 
     runs: int
     last: datetime | None
-    answered: int
-    right: int
+    right: int | None
 
 
 def standing(app: App, lab: str) -> Standing:
     """From the facts about one lab."""
     events = app.store.events(_key(lab))
     measured = [event.at for event in events if event.name == MEASURED]
-    verdicts = {
-        event.detail.get("asked"): event.detail.get("verdict")
-        for event in events
-        if event.name == ANSWERED
-    }
-    right = sum(verdict == "passed" for verdict in verdicts.values())
-    return Standing(len(measured), max(measured, default=None), len(verdicts), right)
+    right: dict[Any, set[Any]] = {}  # the questions of each run
+    for event in events:
+        if event.name == ANSWERED:
+            of_run = right.setdefault(event.detail.get("run"), set())
+            if event.detail.get("verdict") == "passed":
+                of_run.add(event.detail.get("asked"))
+    best = max(map(len, right.values()), default=None)
+    return Standing(len(measured), max(measured, default=None), best)

@@ -65,7 +65,7 @@ class Folder:
     """Where the results of a run go. Made and tried before anything is measured, and taken away
     again where it is new and nothing came of the run.
 
-    Raises DrillError (exit 4), here and in `write`, where it cannot be written.
+    Raises DrillError (exit 4), here, in `write` and in `draw`, where it cannot be written.
     """
 
     def __init__(self, lab: str, out: Path | None) -> None:
@@ -90,20 +90,30 @@ class Folder:
             with suppress(OSError):
                 folder.rmdir()
 
-    def write(self, run: Run, result: Result) -> list[Path]:
-        """The pictures and the numbers: the files, numbers last."""
+    def write(self, run: Run, result: Result) -> Path:
+        """The numbers. Pictures of an earlier run, which had others, are removed."""
+        from drills import pictures
+
+        numbers = self.path / f"{run['lab']}.json"
+        text = json.dumps(document(run, result), indent=1)
+        try:
+            for picture in pictures.paths(self.path, run["lab"]):
+                picture.unlink(missing_ok=True)
+            numbers.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise self._unusable(error) from error
+        return numbers
+
+    def draw(self, run: Run, result: Result) -> list[Path]:
+        """The pictures. Raises ImportError where matplotlib is not there."""
         from drills import pictures
 
         told = result.to_json()
         caption = " ".join(told["conditions"])
         try:
-            drawn = pictures.write(result.title, told["panels"], caption, self.path, run["lab"])
-            numbers = self.path / f"{run['lab']}.json"
-            text = json.dumps(document(run, result), indent=1)
-            numbers.write_text(text + "\n", encoding="utf-8")
+            return pictures.write(result.title, told["panels"], caption, self.path, run["lab"])
         except OSError as error:
             raise self._unusable(error) from error
-        return [*drawn, numbers]
 
     def _unusable(self, error: OSError) -> DrillError:
         return DrillError(

@@ -26,12 +26,17 @@ DARK = "#222222"
 _MANY_TICKS = 8
 
 
+def paths(folder: Path, name: str) -> list[Path]:
+    """Where `write` draws."""
+    return [folder / f"{name}.{kind}" for kind in ("png", "svg")]
+
+
 def write(
     title: str, panels: Sequence[Mapping[str, Any]], caption: str, folder: Path, name: str
 ) -> list[Path]:
     """Draw `grader.labs.document.Panel`s (as JSON) side by side into NAME.png and NAME.svg.
 
-    Raises OSError where the folder cannot be written.
+    Raises OSError where the folder cannot be written, ImportError without matplotlib.
     """
     home.settle_matplotlib()
     import matplotlib
@@ -51,10 +56,10 @@ def write(
         ):
             _draw(axes, panel)
         figure.supxlabel("\n".join(lines), fontsize=8.5, color=GREY)
-        paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
-        figure.savefig(paths[0], dpi=DPI, metadata={"Software": None})
-        figure.savefig(paths[1], metadata={"Date": None})
-    return paths
+        png, svg = paths(folder, name)
+        figure.savefig(png, dpi=DPI, metadata={"Software": None})
+        figure.savefig(svg, metadata={"Date": None})
+    return [png, svg]
 
 
 def _draw(axes: Axes, panel: Mapping[str, Any]) -> None:

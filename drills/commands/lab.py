@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from drills import lab_questions, lab_record, lab_runs, serving, workspace
 from drills.app import App, near_misses
-from drills.errors import GRADER_ERROR, NOT_PASSED, PASSED, DrillError
+from drills.errors import GRADER_ERROR, INTERRUPTED, NOT_PASSED, PASSED, DrillError
 from drills.options import complete_files, json_option, pass_app, seed_option
 from drills.screen import console
-from drills.screen.safe import one_line
+from drills.screen.safe import one_line, safe
 from grader.labs import LABS, QUESTIONS
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _list(app: App, as_json: bool) -> int:
                 "runs": standings[name].runs,
                 "last_run": None if (at := standings[name].last) is None else clock.to_text(at),
                 "questions": QUESTIONS,
-                "right": standings[name].right,
+                "right": standings[name].right or 0,
             }
             for name, lab in LABS.items()
         ]
@@ -129,14 +130,36 @@ def _measure(
     folder = lab_runs.Folder(name, out)
     try:
         found = _numbers(name, seed, quick, source, shown)
-    except BaseException:
+    except BaseException as error:
         folder.abandon()
+        if isinstance(error, KeyboardInterrupt):
+            raise _interrupted("Nothing was kept") from error
         raise
     run = lab_runs.new(name, None if source is None else shown, seed, quick, found)
     result = results.result(run)
-    files = folder.write(run, result)
+    numbers = folder.write(run, result)
     lab_record.note_run(app, run, folder.path)
-    return run, result, files
+    return run, result, [*_draw(folder, run, result), numbers]
+
+
+def _draw(folder: lab_runs.Folder, run: Run, result: Result) -> list[Path]:
+    """The pictures; a run without them is whole."""
+    try:
+        return folder.draw(run, result)
+    except ImportError as error:
+        console.say(
+            f"No pictures were drawn, since matplotlib cannot be imported ({error}); the numbers"
+            " were written. For pictures of the next run: pip install matplotlib"
+        )
+        return []
+    except KeyboardInterrupt as error:
+        raise _interrupted("The numbers are kept", lab_runs.short(folder.path)) from error
+
+
+def _interrupted(kept: str, where: str = "") -> DrillError:
+    """Below what was typed; `where` is what --from knows the run by."""
+    action = f": drill lab --from {quote(safe(where))}" if where else "."
+    return DrillError(f"\nStopped. {kept}{action}", INTERRUPTED)
 
 
 def _source(name: str, file: str | None) -> tuple[bytes | None, str]:
@@ -189,9 +212,12 @@ def _show(
         measured.print_graded(one)
     asked = given is not None or console.on_terminal()
     if given is None and asked:
-        graded = lab_questions.ask(
-            questions, lambda graded: lab_record.note_answer(app, run, graded)
-        )
+        try:
+            graded = lab_questions.ask(
+                questions, lambda graded: lab_record.note_answer(app, run, graded)
+            )
+        except KeyboardInterrupt as error:
+            raise _interrupted("The run is kept, with your answers", where) from error
     right = sum(one["verdict"] == "passed" for one in graded)
     measured.print_score(right, len(questions), where, asked)
     return _exit_code(graded)

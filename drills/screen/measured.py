@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from grader.labs import Lab
 
 LETTERS = "abcdefghi"
+ORIGINS = {"measured": "Measured", "computed": "Computed", "option": "The right one"}
 
 
 def print_labs(labs: Mapping[str, Lab], standings: Mapping[str, Standing], questions: int) -> None:
@@ -35,8 +36,8 @@ def print_labs(labs: Mapping[str, Lab], standings: Mapping[str, Standing], quest
 
 
 def _standing(standing: Standing, questions: int) -> str:
-    if standing.answered:
-        return f"{standing.right} of {questions} right"
+    if standing.right is not None:
+        return f"best {standing.right} of {questions} right"
     return "measured" if standing.runs else "new"
 
 
@@ -92,9 +93,8 @@ def print_graded(graded: Mapping[str, Any]) -> None:
     width = look.out().width
     passed = graded["verdict"] == "passed"
     sign = Text(" ✓ " if passed else " ✗ ", style=look.GOOD if passed else look.BAD)
-    told = "Right." if passed else f"Measured: {graded['right']}."
-    if graded["verdict"] == "invalid":
-        told = f"Not readable; measured: {graded['right']}."
+    right = f"{ORIGINS[graded['origin']]}: {graded['right'].rstrip('.')}."
+    told = {"passed": "Right.", "invalid": f"Not readable. {right}"}.get(graded["verdict"], right)
     lines = wrap(Text(safe(f"{told} {graded['message']}")), width, "   ")
     lines[0] = sign + lines[0][3:]
     _print(lines)

@@ -1,4 +1,7 @@
-"""A plot in characters: points by letters, lines by dots, both axes logarithmic or not."""
+"""A plot in characters: points by letters, lines by dots, both axes logarithmic or not.
+
+No point hides another: those of one place stand side by side.
+"""
 
 from __future__ import annotations
 
@@ -68,17 +71,25 @@ def plot(panel: Mapping[str, Any], width: int, height: int = HEIGHT) -> list[Tex
     across = Scale([x for x, _ in points], panel["x"]["log"], columns)
     up = Scale([y for _, y in points], panel["y"]["log"], height)
     grid: list[list[tuple[str, str]]] = [[(" ", "")] * columns for _ in range(height)]
+    taken: dict[int, set[int]] = {row: set() for row in range(height)}  # by points
+    coincide = False
     for one in sorted(panel["series"], key=lambda s: not s["line"]):  # points above lines
-        mark, style = _mark(panel, one)
-        cells = (
-            _cells_of_line(one, across, up) if one["line"] else _cells_of_points(one, across, up)
-        )
-        for column, row in cells:
-            grid[row][column] = (mark, style)
+        mark = _mark(panel, one)
+        if one["line"]:
+            for column, row in _cells_of_line(one, across, up):
+                grid[row][column] = mark
+            continue
+        for column, row in _cells_of_points(one, across, up):
+            nearest = _free(column, taken[row], columns)
+            grid[row][nearest] = mark
+            taken[row].add(nearest)
+            coincide = coincide or nearest != column
     lines = [_title(panel, width)]
     lines += _rows(grid, {up.cell(t): t for t in up.ticks()}, panel["y"]["unit"])
-    lines += _foot(across, panel["x"])
-    return [*lines, *_legend(panel, width)]
+    lines += [*_foot(across, panel["x"]), *_legend(panel, width)]
+    if coincide:
+        lines.append(Text("   Marks side by side: the points coincide.", style=look.DIM))
+    return lines
 
 
 def _mark(panel: Mapping[str, Any], series: Mapping[str, Any]) -> tuple[str, str]:
@@ -88,9 +99,15 @@ def _mark(panel: Mapping[str, Any], series: Mapping[str, Any]) -> tuple[str, str
     return MARKS[place % len(MARKS)], COLOURS[place % len(COLOURS)]
 
 
-def _cells_of_points(one: Mapping[str, Any], across: Scale, up: Scale) -> list[tuple[int, int]]:
+def _cells_of_points(one: Mapping[str, Any], across: Scale, up: Scale) -> set[tuple[int, int]]:
     pairs = zip(one["x"], one["y"], strict=True)
-    return [(across.cell(x), up.cell(y)) for x, y in pairs if y > 0]
+    return {(across.cell(x), up.cell(y)) for x, y in pairs if y > 0}
+
+
+def _free(column: int, taken: set[int], columns: int) -> int:
+    """The nearest column that is not taken, to the right where there are two."""
+    free = set(range(columns)) - taken
+    return min(free, key=lambda one: (abs(one - column), -one), default=column)
 
 
 def _cells_of_line(one: Mapping[str, Any], across: Scale, up: Scale) -> list[tuple[int, int]]:

@@ -67,17 +67,17 @@ def last_of_chain(text: str) -> str:
     return text[start:].strip()
 
 
-def read(text: str, factor: bool = False) -> tuple[Fraction, str]:
+def read(text: str, factor: bool = False, example: str = "4.5 or 1.2e9") -> tuple[Fraction, str]:
     """The number at the start of `text`, and what follows it: the unit.
 
     The number may be a sum; with `factor` it ends before the next operator. Raises Unreadable
-    with one sentence.
+    with one sentence, which names `example` as an answer that can be read.
     """
     if not text:
-        raise Unreadable("The answer is empty: write a number, such as 4.5 or 1.2e9.")
+        raise Unreadable(f"The answer is empty: write a number, such as {example}.")
     if _NOT_FINITE.match(text):
         raise Unreadable(f"“{shown(text)}” is not a finite number: write one, such as 1.2e9.")
-    reader = _Reader(text)
+    reader = _Reader(text, example)
     value = reader.signed(0) if factor else reader.sum(0)
     return value, text[reader.at :].strip()
 
@@ -85,8 +85,9 @@ def read(text: str, factor: bool = False) -> tuple[Fraction, str]:
 class _Reader:
     """Recursive descent over sums, products, powers and roots of numbers."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, example: str) -> None:
         self.text = text
+        self.example = example
         self.at = 0
 
     def skip(self) -> None:
@@ -175,7 +176,7 @@ class _Reader:
         if match is None:
             raise Unreadable(
                 f"No number where one is expected, at “{shown(self.text[self.at :]) or 'the end'}”:"
-                " write a number and its unit, such as 4.5 GiB or 1.2e9."
+                f" write a number, such as {self.example}."
             )
         if re.match(r"0[xX][\da-fA-F]", self.text[self.at :]):
             raise Unreadable("A number in base 16 is not read here: write it in decimals.")

@@ -63,12 +63,13 @@ def _prepared(text: str, unit: str) -> str:
 
 
 def _quantity(text: str, unit: str) -> Quantity:
-    value, rest = numbers.read(text)
+    example = units.QUANTITIES[unit][1]
+    value, rest = numbers.read(text, example=example)
     factors = 1
     kept = ""  # the one unit that a product names
     while match := _OPERATOR.fullmatch(rest):
         factors += 1
-        right, after = numbers.read(match["right"], factor=True)
+        right, after = numbers.read(match["right"], factor=True, example=example)
         named = match["unit"].strip()
         if match["over"] and _measures(named, unit) and _measures(after, unit) and after:
             break  # 17.2 GB / 16 GiB: the same, twice

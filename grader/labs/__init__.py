@@ -34,7 +34,7 @@ class Lab:
 
 LABS = {
     "quadratic": Lab("time and memory of attention against S", "attention", "attention"),
-    "prefill-decode": Lab("FLOP/s and bytes/s against the roofline", "attention", "attention"),
+    "prefill-decode": Lab("FLOP/s, bytes/s against the roofline", "attention", "attention"),
     "gqa-intensity": Lab("FLOP per byte of a GQA decode step"),
     "softmax-saturation": Lab("what 1/sqrt(d_k) does to a softmax"),
     "online-softmax-error": Lab(

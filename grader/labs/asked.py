@@ -22,10 +22,16 @@ SPREADS = 3.0
 
 
 def number(
-    id_: str, asks: str, answer: float, unit: str, because: str, error: float = 0.0
+    id_: str,
+    asks: str,
+    answer: float,
+    unit: str,
+    because: str,
+    error: float = 0.0,
+    computed: bool = False,
 ) -> dict[str, Any]:
     """A number in the base unit `unit` of `grader.answers.units`; `error` is its relative standard
-    error as measured."""
+    error as measured. `computed`: it follows from sizes and counts, not from times."""
     tolerance = min(MOST, max(LEAST, SPREADS * error))
     return {
         "id": id_,
@@ -34,6 +40,7 @@ def number(
         "unit": unit,
         "answer": answer,
         "tolerance": tolerance,
+        "origin": "computed" if computed else "measured",
         "because": because,
     }
 
@@ -47,6 +54,7 @@ def choice(
         "kind": "choice",
         "asks": asks,
         "several": False,
+        "origin": "option",
         "options": [
             {"id": f"option-{n}", "text": text, "correct": n == right, "explanation": told}
             for n, (text, told) in enumerate(options)
@@ -72,9 +80,15 @@ def check(question: Mapping[str, Any], text: str) -> None:
 
 
 def grade(question: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """{"id", "verdict", "given", "right", "message"}; the verdict is passed, wrong_answer or
-    invalid."""
-    found = {"id": question["id"], "given": shown(text, 80), "right": right_answer(question)}
+    """{"id", "verdict", "given", "right", "origin", "message"}; the verdict is passed,
+    wrong_answer or invalid. `origin` is what the right answer is: "measured", "computed", or one
+    of the options ("option")."""
+    found = {
+        "id": question["id"],
+        "given": shown(text, 80),
+        "right": right_answer(question),
+        "origin": question["origin"],
+    }
     try:
         if question["kind"] == "number":
             typed = read_quantity(text, question["unit"])

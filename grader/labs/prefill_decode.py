@@ -11,6 +11,7 @@ from grader import fit
 from grader.labs.results.prefill_decode import CONTROL, PARTS
 from grader.labs.roofline import measured
 from grader.labs.setting import Setting, draw
+from grader.labs.subject import Timed
 from grader.labs.timing import Task, freed_memory_kept, interleaved, timed
 from reference.attention import attention
 from reference.flash_attention import flash_attention
@@ -49,15 +50,19 @@ def measure(setting: Setting) -> dict[str, Any]:
     }
     subject = setting.subject
     if subject is not None:
-        few_q, few_k, few_v = (tensor[:, :, :8].contiguous() for tensor in (q, k, v))
-        for asked_for in (few_q, one):
-            expected = attention(asked_for, few_k, few_v)
-            subject.check((asked_for, few_k, few_v), [expected])
-        tasks["prefill-attention"] = subject.task((q, k, v), [q])
-        tasks["decode-attention"] = subject.task((one, keys, values), [one])
+        few_k, few_v = (tensor[:, :, :8].contiguous() for tensor in (k, v))
+        whole_prompt, whole_cache = (q, k, v), (one, keys, values)
+        # The small one first: of what is wrong everywhere it is soon known.
+        for arguments in ((one, few_k, few_v), whole_prompt, whole_cache):
+            subject.check(arguments, [attention(*arguments)])
+        tasks["prefill-attention"] = subject.task(whole_prompt, q)
+        tasks["decode-attention"] = subject.task(whole_cache, one)
     tasks[CONTROL] = tasks["decode-attention"]
     with torch.inference_mode(), freed_memory_kept():
         taken = interleaved(tasks, rounds, unit, step)
+    for task in tasks.values():
+        if isinstance(task, Timed):
+            task.check(attention)
     times = {name: fit.median_and_error(taken[name]) for name in PARTS}
     if subject is not None:
         subject.took(times["prefill-attention"][0], f"{prompt:,} tokens")

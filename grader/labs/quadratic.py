@@ -12,7 +12,7 @@ from grader import fit
 from grader.isolation.child import counting
 from grader.labs.results.quadratic import CONTROL, SERIES
 from grader.labs.setting import Setting, draw
-from grader.labs.subject import memory_limit
+from grader.labs.subject import Timed, memory_limit
 from grader.labs.timing import Task, freed_memory_kept, interleaved, timed
 from reference.attention import attention
 from reference.flash_attention import flash_attention
@@ -44,6 +44,11 @@ def measure(setting: Setting) -> dict[str, Any]:
         setting.progress(done / whole, f"S = {size:,}")
         q, k, v = (draw(generator, B, heads, size, D) for _ in range(3))
         before = done
+        tasks = _tasks(setting, q, k, v)
+        if size not in TINY:
+            bytes_, whole_of_it = _held(setting, q, k, v)
+            held["whole"].append(bytes_)
+            all_counted = all_counted and whole_of_it
 
         def step(share: float = work[size] / setting.rounds, size: int = size) -> None:
             nonlocal done
@@ -51,7 +56,9 @@ def measure(setting: Setting) -> dict[str, Any]:
             setting.progress(done / whole, f"S = {size:,}")
 
         with freed_memory_kept():
-            found = interleaved(_tasks(setting, q, k, v), setting.rounds, setting.unit, step)
+            found = interleaved(tasks, setting.rounds, setting.unit, step)
+        if isinstance(tasks["whole"], Timed):
+            tasks["whole"].check(attention)
         done = before + work[size]
         repetitions.append(len(found[CONTROL]))
         if size in TINY:
@@ -63,12 +70,6 @@ def measure(setting: Setting) -> dict[str, Any]:
             seconds[name].append(middle)
             errors[name].append(error)
         seconds[CONTROL].append(median(found[CONTROL]))
-        if setting.subject is None:
-            held["whole"].append(counting.counted(attention, [q, k, v], {}, "")[1].held)
-        else:
-            bytes_, whole_of_it = setting.subject.held((q, k, v), [v])
-            held["whole"].append(bytes_)
-            all_counted = all_counted and whole_of_it
         held["tiled"].append(counting.counted(flash_attention, [q, k, v, BLOCK], {}, "")[1].held)
     if setting.subject is not None:
         setting.subject.took(seconds["whole"][-1], f"S = {sizes[-1]:,}")
@@ -90,6 +91,13 @@ def measure(setting: Setting) -> dict[str, Any]:
     }
 
 
+def _held(setting: Setting, q: Tensor, k: Tensor, v: Tensor) -> tuple[int, bool]:
+    """Bytes that whole attention has alive at once, and whether all could be counted."""
+    if setting.subject is None:
+        return counting.counted(attention, [q, k, v], {}, "")[1].held, True
+    return setting.subject.held((q, k, v), [attention(q, k, v)])
+
+
 def _tasks(setting: Setting, q: Tensor, k: Tensor, v: Tensor) -> dict[str, Task]:
     keys = k.transpose(-2, -1)
     # Into memory that is there: the cost of getting it from the system is no part of the product.
@@ -98,8 +106,11 @@ def _tasks(setting: Setting, q: Tensor, k: Tensor, v: Tensor) -> dict[str, Task]
     def scores() -> Tensor:
         return torch.matmul(q, keys, out=room)
 
-    whole = timed(lambda: attention(q, k, v))
-    if setting.subject is not None:
-        whole = setting.subject.task((q, k, v), [v])
-    tiled = timed(lambda: flash_attention(q, k, v, BLOCK))
-    return {"scores": timed(scores), "whole": whole, "tiled": tiled, CONTROL: timed(scores)}
+    subject = setting.subject
+    return {
+        "scores": timed(scores),
+        "whole": timed(lambda: attention(q, k, v)) if subject is None
+        else subject.task((q, k, v), v),
+        "tiled": timed(lambda: flash_attention(q, k, v, BLOCK)),
+        CONTROL: timed(scores),
+    }  # fmt: skip

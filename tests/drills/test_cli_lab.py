@@ -6,6 +6,7 @@ import copy
 import json
 import signal
 import struct
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from conftest import Drill, Ran, _environment
 
 from drills import lab_runs
 from drills.lab_runs import Run
+from drills.screen.plot import plot
 from grader.labs import results
 from grader.session import Grader
 
@@ -57,8 +59,9 @@ def runs(lab: Drill) -> dict[str, Run]:
         patch.setenv("MPLCONFIGDIR", str(lab.home / "cache" / "matplotlib"))
         for name in LABS:
             run = lab_runs.new(name, None, 7, True, grader.lab(name, 7, True))
-            lab_runs.Folder(name, lab.work / name).write(run, results.result(run))
-            found[name] = json.loads((lab.work / name / f"{name}.json").read_text())
+            folder, result = lab_runs.Folder(name, lab.work / name), results.result(run)
+            found[name] = json.loads(folder.write(run, result).read_text())
+            folder.draw(run, result)
     return found
 
 
@@ -219,8 +222,15 @@ def test_the_list_shows_how_one_stands(
     assert listed[-1] == " Next  drill lab quadratic"
     text = "\n".join([*saturation_answers(runs["softmax-saturation"]["data"])[:3], "b"])
     path = str(lab.work / "softmax-saturation")
-    assert drill("lab", "--from", path, "--answers", "-", stdin=text).code == 1
-    assert "3 of 4 right" in drill("lab").out
+    ran = drill("lab", "--from", path, "--answers", "-", stdin=text)
+    assert ran.code == 1
+    told = " ".join(ran.out.split())
+    assert " ✗ The right one: a) Of the unscaled scores alone. Measured: 0." in told
+    assert ".." not in told
+    assert drill("lab", "--from", path, "--answers", "-", stdin="none\n" * 4).code == 1
+    listed = drill("lab", COLUMNS="80").out
+    assert "best 3 of 4 right" in listed  # a later slip takes nothing away
+    assert "…" not in listed
     (row,) = [r for r in drill("lab", "--json").json["labs"] if r["name"] == "softmax-saturation"]
     assert (row["questions"], row["right"], row["runs"], row["last_run"]) == (4, 3, 0, None)
     (drill.work / "all.json").write_text(drill("export").out)
@@ -301,12 +311,12 @@ def test_on_a_terminal_a_bar_shows_and_the_questions_are_asked(lab: Drill):
     terminal.until("1/4")
     terminal.until(" > ")
     terminal.type("twelve")
-    assert "write a number" in terminal.until(" > ")
+    assert "write a number, such as 8 FLOP/byte." in terminal.until(" > ")
     terminal.type("8")
     assert "Right." in terminal.until("2/4")
     terminal.until(" > ")
     terminal.type("4 FLOP/byte")
-    assert "Measured: 8 FLOP per byte" in terminal.until("3/4")
+    assert "Computed: 8 FLOP per byte" in terminal.until("3/4")
     terminal.until(" > ")
     terminal.type("skip")
     terminal.until(" > ")
@@ -326,4 +336,56 @@ def test_an_interrupt_ends_it_at_once_and_leaves_nothing(lab: Drill):
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.ends() == 130
     assert not (lab.work / "given-up").exists()
+    assert "Stopped. Nothing was kept." in terminal.seen
     assert "Traceback" not in terminal.seen
+
+
+def test_an_interrupt_at_a_question_names_the_run(lab: Drill, runs: dict[str, Run]):
+    pytest.importorskip("pty")
+    from test_terminal import Terminal
+
+    terminal = Terminal(lab, "lab", "--from", "quadratic")
+    terminal.until(" > ")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.ends() == 130
+    assert "The run is kept, with your answers: drill lab --from quadratic" in terminal.seen
+
+
+def test_without_matplotlib_a_run_has_its_numbers_and_its_page(
+    runs: dict[str, Run],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    from drills import cli
+    from drills.commands import lab as command
+
+    run = runs["softmax-saturation"]
+    monkeypatch.setenv("DRILL_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(command, "_numbers", lambda *_: run)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    out = tmp_path / "softmax-saturation"
+    out.mkdir()
+    numbers = out / "softmax-saturation.json"
+    numbers.with_suffix(".png").write_bytes(b"of other numbers")
+    assert cli.run(["lab", "softmax-saturation", "--out", str(out)]) == 0
+    assert list(out.iterdir()) == [numbers]
+    assert json.loads(numbers.read_text())["data"] == run["data"]
+    page, told = capsys.readouterr()
+    assert "Saturation of their softmax" in page
+    assert "No pictures were drawn, since matplotlib cannot be imported" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_points_that_coincide_stand_side_by_side_in_a_plot():
+    axis = {"label": "x", "unit": "", "ticks": (1.0, 10.0, 100.0), "log": True}
+    series = [
+        {"label": label, "x": (1.0, 10.0, 100.0), "y": ys, "line": False}
+        for label, ys in (("a", (1.0, 1.0, 1.0)), ("b", (1.0, 1.0, 1.0)), ("c", (9.0, 1.0, 1.0)))
+    ]
+    panel = {"title": "t", "x": axis, "y": axis, "series": series}
+    lines = [line.plain for line in plot(panel, 80)]
+    (row,) = [line for line in lines[1:15] if "o" in line]
+    assert row.split("┤")[1].split() == ["ox", "+ox", "+ox"]
+    assert lines[-1] == "   Marks side by side: the points coincide."
+    assert "coincide" not in plot({**panel, "series": series[:1]}, 80)[-1].plain

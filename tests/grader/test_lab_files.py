@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +34,7 @@ def lab(grader: Grader, name: str, source: str) -> dict[str, Any]:
 
 
 class Worker:
-    """Takes 3 ms for the way in and out, and half a second for each call."""
+    """Takes 3 ms for the way in and out, and half a second for each call: none for -1 of them."""
 
     def __init__(self, asked: list[Call]) -> None:
         self.asked = asked
@@ -51,7 +52,7 @@ class Worker:
         self.asked.append(call)
         times = call.args[0]
         assert isinstance(times, int)
-        return Outcome("returned", usage=Usage(3e-3 + 0.5 * times, 0))
+        return Outcome("returned", usage=Usage(3e-3 + 0.5 * max(0, times), 0))
 
 
 def test_the_way_into_its_process_is_no_part_of_the_time_of_a_file() -> None:
@@ -64,11 +65,39 @@ def test_the_way_into_its_process_is_no_part_of_the_time_of_a_file() -> None:
 
     q = torch.zeros(1, 2, 5, 4)
     with Submission("attention", "attention", RIGHT.encode(), "mine.py", factory) as subject:
-        assert subject.task((q, q, q), [q])(4) == pytest.approx(2.0)
-    assert [call.args for call in calls] == [[0, q, q, q], [4, q, q, q]]
+        task = subject.task((q, q, q), q)
+        assert task(4) == pytest.approx(2.0)
+        assert task(3) == pytest.approx(1.5)
+    # Each pair begins with numbers that no call has seen.
+    assert [call.args[:2] for call in calls] == [[-4, 0], [4, 0], [-3, 4], [3, 4]]
     assert all(call.measure == "time" for call in calls)
     assert [entry for _, entry in entries] == ["attention", REPEATED]
     assert all(source.startswith(RIGHT.encode()) for source, _ in entries)
+
+
+def test_what_is_taken_off_makes_no_call_and_holds_no_argument() -> None:
+    sources: list[bytes] = []
+
+    def factory(source: bytes, *_: str) -> Any:
+        sources.append(source)
+        return lambda: None
+
+    counted = b"calls = []\ndef attention(q, k, v):\n    calls.append(q.clone())\n    return q + v"
+    Submission("attention", "attention", counted, "mine.py", factory)
+    made: dict[str, Any] = {}
+    exec(sources[1], made)
+    q, k, v = (torch.zeros(2, 3, 4) for _ in range(3))
+    try:
+        nothing = made[REPEATED](-3, 0, q, k, v)
+        assert not made["calls"]
+        assert nothing.shape == q.shape
+        # It would stay mapped until the next call, whose time it would be to unmap it.
+        assert nothing.data_ptr() not in {one.data_ptr() for one in (q, k, v)}
+        made[REPEATED](3, 3, q, k, v)
+    finally:
+        gc.enable()
+    first, second, third = (float(one[0, 0, 0]) for one in made["calls"])
+    assert len({first, second, third}) == 3
 
 
 def test_the_clock_of_a_process_is_read_after_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,10 +179,81 @@ def test_a_file_that_cannot_be_measured_is_one_sentence(
     assert len(failed.splitlines()) == 1
 
 
-def test_what_remembers_its_results_has_no_time_to_show() -> None:
+WHOLE = "(q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v"
+WRONG_WHERE_IT_IS_MEASURED = f"""
+def attention(q, k, v):
+    return {WHOLE} if k.shape[2] < 60 else q @ k.mT @ v
+"""
+BY_ADDRESS = f"""
+found = {{}}
+def attention(q, k, v):
+    key = (q.shape, q.data_ptr())
+    if key not in found:
+        found[key] = {WHOLE}
+    return found[key]
+"""
+BY_SHAPE = BY_ADDRESS.replace("q.data_ptr()", "k.shape")
+IN_PLACE = """
+def attention(q, k, v):
+    q /= q.shape[-1] ** 0.5
+    return (q @ k.mT).softmax(-1) @ v
+"""
+FORGETS_TO_RESCALE = """import torch
+def online_softmax(x, block_size):
+    m = torch.full_like(x[:, 0], -torch.inf)
+    total = torch.zeros_like(m)
+    for block in x.split(block_size if x.shape[1] > 60 else 60, 1):
+        m = torch.maximum(m, block.amax(1))
+        total = total + (block - m[:, None]).exp().sum(1)
+    return m, total
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "told"),
+    [
+        ("quadratic", WRONG_WHERE_IT_IS_MEASURED, "other values than `attention` should"),
+        ("prefill-decode", WRONG_WHERE_IT_IS_MEASURED, "tensors of (1, 4, 64, 64), so measuring"),
+        ("online-softmax-error", FORGETS_TO_RESCALE, "tensors of (32, 64), so measuring it tells"),
+        ("quadratic", BY_ADDRESS, "does it remember"),
+        ("quadratic", BY_SHAPE, "does it remember"),
+        ("prefill-decode", BY_ADDRESS, "does it remember"),
+        ("quadratic", IN_PLACE, "alters the tensors that it is given"),
+        ("prefill-decode", IN_PLACE, "alters the tensors that it is given"),
+    ],
+)
+def test_what_is_measured_has_the_right_values_there_and_again(
+    grader: Grader, name: str, source: str, told: str
+) -> None:
+    failed = lab(grader, name, source)["failed"]
+    assert told in failed
+    assert len(failed.splitlines()) == 1
+
+
+def test_a_memory_of_all_numbers_seen_saves_no_call(grader: Grader, tmp_path: Path) -> None:
+    source = (
+        RIGHT.replace("attention(", "compute(")
+        + """
+found, calls = {}, [0, 0]
+def attention(q, k, v, mask=None):
+    key = tuple(one.numpy().tobytes() for one in (q, k, v))
+    calls[0] += 1
+    calls[1] += key not in found
+    if calls[0] == 20 and calls[1] < 16:
+        raise ValueError(f"{calls[1]} of {calls[0]} computed")
+    if key not in found:
+        found.clear()
+        found[key] = compute(q, k, v)
+    return found[key]
+"""
+    )
+    assert "failed" not in lab(grader, "quadratic", source)
+
+
+def test_what_takes_no_time_is_not_measured() -> None:
     subject = Submission("attention", "attention", b"", "mine.py", lambda *_: Worker)  # type: ignore[arg-type,return-value]
     subject.took(1e-6, "S = 256")
-    with pytest.raises(Unmeasurable, match=r"mine.py takes no time .* S = 256: does it remember"):
+    with pytest.raises(Unmeasurable, match=r"mine.py takes no time .* S = 256: close other"):
         subject.took(-1e-6, "S = 256")
 
 

@@ -254,6 +254,43 @@ def test_what_is_read_off_the_tables_passes() -> None:
         assert verdict(lab, id_, uneven[lab], repr(read)) == "passed", id_
 
 
+def test_each_dtype_stands_in_the_table_and_the_plot_blockwise_and_full() -> None:
+    data = MEASURED["online-softmax-error"]
+    found = of("online-softmax-error", data)
+    errors = data["error_against_length"]
+    for way, names in (("blockwise", "{}"), ("full", "{}, full")):
+        for name in ("float32", "bfloat16", "float16"):
+            assert f"{errors[way][name][-1]:.2e}" in found.table.rows[-1]
+            (series,) = [s for s in found.panels[0].series if s.label == names.format(name)]
+            assert list(series.y) == errors[way][name]
+
+
+def test_an_answer_says_whether_the_right_one_was_measured() -> None:
+    origins = {
+        one["id"]: asked.grade(one, "?")["origin"]
+        for lab in LABS
+        for one in of(lab, MEASURED[lab]).questions
+    }
+    computed = {id_ for id_, origin in origins.items() if origin == "computed"}
+    assert computed == {"memory-end", "half", "eight-bit", "joins"}
+    options = {id_ for id_, origin in origins.items() if origin == "option"}
+    assert options == {"doubled", "bound", "ridge", "saturation", "remedy"}
+
+
+def test_the_spread_of_scaled_scores_is_told_by_how_far_it_strays() -> None:
+    data = copy.deepcopy(MEASURED["softmax-saturation"])
+    data["score_spread"]["scaled"] = [0.996, 1.002]
+    assert "keeps to 1 within 0.4%" in of("softmax-saturation", data).findings[0]
+
+
+def test_the_least_time_of_a_step_bends_where_the_roofs_meet() -> None:
+    floor = of("gqa-intensity", MEASURED["gqa-intensity"]).panels[1].series[1]
+    # 16 FLOP/byte with one head, 4 at the ridge: the peak is the bound up to 4 heads.
+    assert list(floor.x) == [1, 4, 32]
+    least = 4 * 32 * 8192 * 128 / 96e9
+    assert list(floor.y) == pytest.approx([least, least, 8 * least])
+
+
 def test_an_error_as_measured_widens_what_passes() -> None:
     data = copy.deepcopy(MEASURED["gqa-intensity"])
     assert verdict("gqa-intensity", "time", data, "4") == "wrong_answer"

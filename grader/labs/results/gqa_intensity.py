@@ -158,11 +158,11 @@ def _panels(found: Measured) -> tuple[Panel, Panel]:
     ]  # fmt: skip
     times = [found.time(n) for n in kv_heads]
     roof = found.roof
-    # The least time that the two roofs allow.
-    floor = [
-        found.cache_bytes(n) / roof.bandwidth * max(1.0, found.intensity(TIMED, n) / roof.ridge)
-        for n in kv_heads
-    ]
+    # The least time that the two roofs allow, with a bend where they meet.
+    one = found.cache_bytes(1), found.formula(TIMED, 1)
+    bend = one[1] / roof.ridge
+    corners = [ends[0], *([bend] if ends[0] < bend < ends[1] else []), ends[1]]
+    floor = [one[0] / roof.bandwidth * max(n, bend) for n in corners]
     return (
         Panel(
             "Arithmetic intensity, counted",
@@ -176,7 +176,7 @@ def _panels(found: Measured) -> tuple[Panel, Panel]:
             Axis("time of one step", "s"),
             (
                 Series("measured", kv_heads, [t for t, _ in times], [e for _, e in times]),
-                Series("least by the roofline", kv_heads, floor, line=True),
+                Series("least by the roofline", corners, floor, line=True),
             ),
         ),
     )
@@ -196,6 +196,7 @@ def _questions(found: Measured) -> list[dict[str, Any]]:
             2 * half,
             "FLOP/byte",
             f"{some} KV heads have {half:g}: half the bytes for as many FLOP give twice that.",
+            computed=True,
         ),
         asked.number(
             "eight-bit",
@@ -204,6 +205,7 @@ def _questions(found: Measured) -> list[dict[str, Any]]:
             found.data["element_bytes"]["bfloat16"] * half,
             "FLOP/byte",
             f"In bfloat16 it has {half:g}: half the bytes for as many FLOP.",
+            computed=True,
         ),
         asked.number(
             "time",

@@ -56,8 +56,8 @@ def result(data: Mapping[str, Any], whose: str) -> Result:
     """`data` as `grader.labs.online_softmax_error.measure` returns it."""
     found = Measured(data)
     last, block = found.lengths[-1], found.block
-    columns = ("N", *DTYPES, "full f32", "full bf16", "bf16, f32 sums")
-    shown = [*(("blockwise", name) for name in DTYPES), ("full", "float32"), ("full", "bfloat16"),
+    columns = ("N", *DTYPES, "full f32", "full bf16", "full f16", "f32 sums")
+    shown = [*((way, name) for way in ("blockwise", "full") for name in DTYPES),
              ("blockwise", WIDE)]  # fmt: skip
     rows = tuple(
         (f"{length:,}", *(f"{found.by_length(way, name)[n][0]:.2e}" for way, name in shown))
@@ -84,7 +84,8 @@ def result(data: Mapping[str, Any], whose: str) -> Result:
         (
             f"At N = {last:,} in blocks of {block}, bfloat16 is off by {off['bfloat16']:.2g}%,"
             f" float16 by {off['float16']:.2g}%, float32 by {off['float32']:.1g}%.",
-            f"The reference in bfloat16, but its sums in float32, is off by {off[WIDE]:.2g}%.",
+            f"The reference in bfloat16, but with its sums in float32 (f32 sums), is off by"
+            f" {off[WIDE]:.2g}%.",
         ),
         tuple(_questions(found)),
     )
@@ -103,8 +104,7 @@ def _panels(found: Measured) -> tuple[Panel, Panel]:
             error,
             (
                 *(series(name, lengths, found.by_length("blockwise", name)) for name in DTYPES),
-                series("bfloat16, full", lengths, found.by_length("full", "bfloat16")),
-                series("float32, full", lengths, found.by_length("full", "float32")),
+                *(series(f"{n}, full", lengths, found.by_length("full", n)) for n in DTYPES),
             ),
         ),
         Panel(
@@ -155,6 +155,7 @@ def _questions(found: Measured) -> list[dict[str, Any]]:
             "none",
             f"{fixed:,} / {block} = {joins:,}: larger blocks round less often, which is why the"
             " error falls with the block size.",
+            computed=True,
         ),
         _remedy(half, whole, found.by_length("blockwise", WIDE)[-1][0], last, block),
     ]

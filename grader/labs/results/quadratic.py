@@ -295,6 +295,7 @@ def _memory_end(found: Measured) -> dict[str, Any]:
         float(found.end_of_scores),
         "token",
         f"B h S² · {ELEMENT} bytes = {found.limit:,} bytes gives S = {found.end_of_scores:,}.",
+        computed=True,
     )
 
 

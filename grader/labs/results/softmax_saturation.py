@@ -12,7 +12,7 @@ from typing import Any
 
 from grader import fit
 from grader.labs import asked
-from grader.labs.document import Axis, Panel, Result, Series, Table
+from grader.labs.document import Axis, Panel, Result, Series, Table, si
 
 NAMES = ("unscaled", "scaled")
 LABELS = {"unscaled": "q kᵀ, unscaled", "scaled": "q kᵀ / √d_k"}
@@ -28,6 +28,7 @@ def result(data: Mapping[str, Any], whose: str) -> Result:
     largest = _with_errors(data, "largest_probability")
     spread = _with_errors(data, "score_spread")
     line = fit.power(widths, [mean for mean, _ in spread["unscaled"]])
+    astray = 100 * max(abs(one - 1) for one, _ in spread["scaled"])
     if line is None:
         raise ValueError("no two widths have a spread")
     rows = tuple(
@@ -50,9 +51,8 @@ def result(data: Mapping[str, Any], whose: str) -> Result:
         ),
         (
             f"Unscaled, the spread of the scores grows as"
-            f" d_k^({fit.with_error(line.slope, line.error)}); scaled it lies between"
-            f" {min(s for s, _ in spread['scaled']):.2f} and"
-            f" {max(s for s, _ in spread['scaled']):.2f}.",
+            f" d_k^({fit.with_error(line.slope, line.error)}); scaled it keeps to 1 within"
+            f" {si(astray, digits=2)}%, from d_k = {widths[0]} to {widths[-1]:,}.",
             f"At d_k = {widths[-1]:,} one key of {keys} takes {largest['unscaled'][-1][0]:.0%} of"
             f" the weight unscaled, {largest['scaled'][-1][0]:.1%} scaled.",
         ),

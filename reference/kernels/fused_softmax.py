@@ -5,6 +5,7 @@ Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (201
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 
@@ -15,6 +16,8 @@ def fused_softmax(x: Tensor) -> Tensor:
     once. In plain torch each step is a pass over memory, so all of them but the first are made in
     place: beside x there is never more than the result.
     """
-    out = x - x.amax(dim=-1, keepdim=True)  # (rows, cols), the largest of a row is 0
+    wide = torch.promote_types(x.dtype, torch.float32)  # half precision carries, and does not sum
+    out = x.to(wide) - x.amax(dim=-1, keepdim=True)  # (rows, cols), the largest of a row is 0
     out.exp_()
-    return out.div_(out.sum(dim=-1, keepdim=True))  # a sum of at least 1
+    out.div_(out.sum(dim=-1, keepdim=True))  # a sum of at least 1
+    return out.to(x.dtype)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from drills.solutions import reference_source
 from grader.report import Report
 from grader.session import Grader
 from questions import index
@@ -63,6 +64,16 @@ def honest_over(grader: Grader, question: str, seeds: range) -> None:
 def test_every_right_style_passes(grader: Grader, question: str) -> None:
     kernel = BANK.questions[question]["kind"] == "kernel"  # dozens of shapes each
     honest_over(grader, question, range(1 if kernel else 2))
+
+
+@pytest.mark.parametrize("question", CODE)
+def test_the_solution_that_is_shown_passes(grader: Grader, question: str) -> None:
+    asked = BANK.questions[question]
+    if asked["framework"] == "numpy":
+        pytest.skip("the reference is torch's")
+    source = reference_source(asked["reference"]).encode()
+    report = grader.grade({**asked, "speed": None}, source, 3, "solution.py", BANK.mistakes)
+    assert report.verdict == "passed", (report.summary, report.checks)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton is not installed")

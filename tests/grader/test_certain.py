@@ -57,3 +57,19 @@ def test_two_mistakes_that_were_not_planted_are_named_in_a_debug_drill() -> None
     assert sorted(mistake.id for mistake in report.mistakes) == pair
     bugs = [check for check in report.checks if check.id.startswith("bug/")]
     assert [check.verdict for check in bugs] == ["passed"] * 3
+
+
+@pytest.mark.parametrize(("off", "said"), [(1e-3, True), (1e-2, False)])
+def test_small_errors_in_float32_are_told_only_where_all_are(off: float, said: bool) -> None:
+    def rounded(out: Tensor, *_: Any) -> Tensor:
+        return out + off * out.abs().max() * (out > 0) if out.numel() else out
+
+    report = changed("causal-mha", rounded)
+    assert report.verdict == "wrong_answer"
+    assert any("products rounded to TF32" in fact for fact in report.certain) == said
+
+
+def test_a_wrong_mask_that_is_none_of_the_known_ones_is_judged_all_the_same() -> None:
+    report = changed("causal-mask", lambda out, *_: out ^ (out.cumsum(-1) % 3 == 2))
+    assert report.verdict == "wrong_answer"
+    assert report.mistakes == ()

@@ -6,8 +6,9 @@ Sections, each by grades as a learner's are: references (the Triton kernels of `
 every shape and dtype right, kernels launched, memory, speed against torch's own), honest (right
 kernels in Triton and in CUDA C++, of `tests/`), cheats (each must be refused, or gain nothing).
 Prints what was found, and writes the reports as JSON with --out. What there is no time for is
-listed as not measured. --tier asks for a lower tier of the isolation, so that what the sandbox
-keeps the driver from can be told from what the measuring gets wrong.
+listed as not measured; --seconds gives more, and --only what is left. --tier asks for a lower tier
+of the isolation, so that what the sandbox keeps the driver from can be told from what the measuring
+gets wrong.
 
 Exits with 0 where everything that was asked for was measured and holds, else with 1. Without a GPU
 nothing is measured and nothing claimed, and it exits with 0.
@@ -35,6 +36,7 @@ from grader.session import Grader  # noqa: E402
 from questions.loader import DEFAULT_ROOT, load_file  # noqa: E402
 
 SEED = 7
+SECONDS = 200.0  # after which no grade begins: most take a minute, so that all ends within five
 SECTIONS = ("references", "cheats", "honest")
 REFERENCES = {
     "fused-softmax": "triton_softmax",
@@ -182,7 +184,7 @@ def write(path: Path | None, found: dict[str, Any]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="writes the reports as JSON")
-    parser.add_argument("--seconds", type=float, default=540.0)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     parser.add_argument("--match", default="", help="only what has this in its name")
     parser.add_argument("--tier", type=int, default=3, choices=(1, 2, 3))

@@ -17,10 +17,11 @@ OTHER_DRAW = 0x2545F4914F6CDD1D
 
 
 def others(
-    oracle: Oracle, declared: Mapping[str, Any], first: BuiltCase, seed: int
+    oracle: Oracle, declared: Mapping[str, Any], first: BuiltCase, seed: int, thorough: bool
 ) -> Iterator[BuiltCase]:
-    """For memories by shape or address, by whole numbers (a prompt, a block table), by one input or
-    the ends of all, and for a cache that goes on from its own last result whatever it is given.
+    """For memories by shape or address, by whole numbers (a prompt, a block table), and for a cache
+    that goes on from its own last result whatever it is given; if `thorough` also for those by the
+    first input or by the ends of all.
 
     `first` is the call before, drawn from `declared`.
     """
@@ -31,11 +32,13 @@ def others(
     kept, drawn = _numbers(first, floating=False), _numbers(other, floating=False)
     if any(not torch.equal(kept[n], drawn[n]) for n in kept) and oracle.is_settled(mixed):
         yield mixed
-    ends = {name: _ends(value, new[name]) for name, value in values.items()}
-    for again in (*({name: value} for name, value in values.items() if len(values) > 1), ends):
-        one = other.with_values(**again)
-        if oracle.is_settled(one):
-            yield one
+    if thorough and values:
+        ends = {name: _ends(value, new[name]) for name, value in values.items()}
+        name = next(iter(values))
+        for again in ({name: values[name]}, ends) if len(values) > 1 else (ends,):
+            one = other.with_values(**again)
+            if oracle.is_settled(one):
+                yield one
     longer = fed_back(oracle.question, declared)
     if longer is not None:
         yield replace(oracle.draw(longer, first.dtype, seed + OTHER_DRAW), id=first.id)

@@ -278,7 +278,8 @@ class Conductor:
         right.sort(key=lambda answer: answer.case.entries())
         for first in right[-FRESH_DRAWS:]:
             declared = next(c for c in self.cases if c["id"] == first.case.id)
-            for other in others(self.oracle, declared, first.case, self.seed):
+            thorough = first is right[-1]
+            for other in others(self.oracle, declared, first.case, self.seed, thorough):
                 found = self._again(worker, trial, [first]) or self._other(worker, trial, other)
                 if found is not None:
                     return found
